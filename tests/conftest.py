@@ -1,0 +1,69 @@
+"""Fixtures on real parts: a Valkey server for the whole run, emptied before each test."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from django.conf import settings
+
+from tests.doors import RestDoor
+from tests.faults.backend import FakeBackend
+from tests.processes import start_valkey
+from tools.backends.registry import registry
+from tools.contracts import ToolSource
+from tools.guards.redis import RedisLink
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[subprocess.Popen[bytes]]:
+    """The Redis server that the settings of the suite point at."""
+    process = start_valkey(Path(settings.VAR_DIR), settings.RUNTIME_PATHS.redis_socket)
+    yield process
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture
+def redis_url(valkey: subprocess.Popen[bytes]) -> str:
+    """Address of an empty Redis."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.flushall()
+    return str(settings.REDIS_URL)
+
+
+@pytest.fixture
+async def link(redis_url: str) -> AsyncIterator[RedisLink]:
+    """The batched connection of the hot path, on an empty Redis."""
+    opened = RedisLink(redis_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def dead_link(tmp_path: Path) -> AsyncIterator[RedisLink]:
+    """A link to a Redis that is not there."""
+    opened = RedisLink(f"unix://{tmp_path}/nowhere.sock")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def door(transactional_db: None, redis_url: str) -> Iterator[RestDoor]:
+    """The REST door of the whole application, on an empty database and an empty Redis."""
+    opened = RestDoor()
+    yield opened
+    opened.stop()
+
+
+@pytest.fixture
+def backend() -> FakeBackend:
+    """The commandable backend behind tools of source http_api, with its counters at zero."""
+    found = registry.get(ToolSource.HTTP_API)
+    assert isinstance(found, FakeBackend)
+    found.calls.clear()
+    found.cancelled = 0
+    return found

@@ -1,0 +1,255 @@
+"""Circuit breakers: a dependency that keeps failing is left alone for a while.
+
+One breaker per service name, its state in Redis, so that all processes see the same one:
+
+    CLOSED --(failures in a row reach the threshold)--> OPEN
+    OPEN --(recovery timeout over)--> HALF-OPEN, which admits a single probe
+    HALF-OPEN --(probe succeeds)--> CLOSED,  --(probe fails)--> OPEN
+
+Each state is a generation of its own. A permit carries the generation it was given in, and only
+results of the present one count: a call that was admitted before the breaker opened can neither
+close it nor speak for the probe. A probe that never reports is given away after the recovery
+timeout. Every step is one atomic script, by the server's clock.
+
+Redis down: fail open. Every breaker counts as CLOSED, results are not recorded, and a snapshot
+says CLOSED with no failures; the deadline of each call still bounds what a dead dependency costs.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from tools.contracts import IllegalTransition, wire_time
+from tools.guards.redis import RedisDown, RedisLink, load_script
+
+logger = logging.getLogger(__name__)
+
+_STEP: Final = load_script("breaker")
+_KNOWN: Final = "cp:breakers"
+_GENERATIONS: Final = "cp:breakers:generations"
+
+
+class BreakerState(StrEnum):
+    """The three states, as they are spelt on the wire."""
+
+    CLOSED = "CLOSED"
+    OPEN = "OPEN"
+    HALF_OPEN = "HALF-OPEN"
+
+
+TRANSITIONS: Final[Mapping[BreakerState, frozenset[BreakerState]]] = {
+    BreakerState.CLOSED: frozenset({BreakerState.OPEN}),
+    BreakerState.OPEN: frozenset({BreakerState.HALF_OPEN}),
+    BreakerState.HALF_OPEN: frozenset({BreakerState.CLOSED, BreakerState.OPEN}),
+}
+
+
+def check_transition(old: BreakerState, new: BreakerState) -> None:
+    """Refuse a transition that skips a state; staying in a state is none.
+
+    Raises:
+        IllegalTransition: when `new` may not follow `old`.
+    """
+    if new is not old and new not in TRANSITIONS[old]:
+        raise IllegalTransition(f"a breaker that is {old} cannot become {new}")
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitBreakerConfig:
+    """How many failures in a row open a breaker, and for how many seconds."""
+
+    failure_threshold: int = 5
+    recovery_timeout: float = 30.0
+
+    def __post_init__(self) -> None:
+        if type(self.failure_threshold) is not int or self.failure_threshold <= 0:
+            raise ValueError("failure_threshold must be a whole number above 0")
+        if not (math.isfinite(self.recovery_timeout) and self.recovery_timeout > 0):
+            raise ValueError("recovery_timeout must be more than 0 seconds")
+
+
+MCP_DEFAULTS: Final = CircuitBreakerConfig(failure_threshold=5, recovery_timeout=30.0)
+LLM_DEFAULTS: Final = CircuitBreakerConfig(failure_threshold=3, recovery_timeout=60.0)
+STANDARD_CONFIGS: Final[Mapping[str, CircuitBreakerConfig]] = {
+    "mcp_server": MCP_DEFAULTS,
+    "gemini_api": LLM_DEFAULTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerSnapshot:
+    """A breaker at one moment. `failure_count` is failures in a row since the last success."""
+
+    service_name: str
+    state: BreakerState
+    failure_count: int
+    failure_threshold: int
+    last_failure_time: datetime | None
+    recovery_timeout: float
+    last_state_change: datetime
+
+    def to_wire(self) -> dict[str, Any]:
+        failed = self.last_failure_time
+        return {
+            "service_name": self.service_name,
+            "state": self.state.value,
+            "failure_count": self.failure_count,
+            "failure_threshold": self.failure_threshold,
+            "last_failure_time": wire_time(failed) if failed else None,
+            "recovery_timeout": _duration(self.recovery_timeout),
+            "last_state_change": wire_time(self.last_state_change),
+        }
+
+
+class BreakerRefused(Exception):
+    """The call may not be made now; `retry_after` seconds later one may."""
+
+    def __init__(self, name: str, retry_after: float) -> None:
+        super().__init__(f"the breaker of {name} admits no call for {retry_after:.1f} s")
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Leave to make one call. Give it back with success, failure or abandon.
+
+    An empty generation means that Redis was down: the result will not be counted.
+    """
+
+    name: str
+    token: str
+    generation: str = ""
+
+
+class Breakers:
+    """The breakers of all services, over one link.
+
+    `configs` is looked at on every step, so a mapping that changes takes effect at once. `now`
+    replaces the server's clock in tests.
+    """
+
+    def __init__(
+        self,
+        link: RedisLink,
+        configs: Mapping[str, CircuitBreakerConfig] | None = None,
+        default: CircuitBreakerConfig = MCP_DEFAULTS,
+        *,
+        now: Callable[[], float] | None = None,
+    ) -> None:
+        self._link = link
+        self._configs = STANDARD_CONFIGS if configs is None else configs
+        self._default = default
+        self._now = now
+        self._began = datetime.now(UTC)
+
+    def config(self, name: str) -> CircuitBreakerConfig:
+        """The configuration of a service; the default for one that has none of its own."""
+        return self._configs.get(name, self._default)
+
+    async def admit(self, name: str) -> Permit:
+        """Ask leave to call the service.
+
+        Raises:
+            BreakerRefused: while it is OPEN, or HALF-OPEN with the probe under way.
+        """
+        token = secrets.token_hex(8)
+        try:
+            reply = await self._step("admit", Permit(name, token))
+        except RedisDown:
+            return Permit(name, token)
+        if reply[6]:
+            raise BreakerRefused(name, max(0.0, float(reply[6])))
+        return Permit(name, token, reply[2])
+
+    async def success(self, permit: Permit) -> None:
+        """The call went well: failures start from 0 again, a probe closes the breaker."""
+        await self._report("success", permit)
+
+    async def failure(self, permit: Permit) -> None:
+        """The call failed: one more in a row, a probe opens the breaker again."""
+        await self._report("failure", permit)
+
+    async def abandon(self, permit: Permit) -> None:
+        """The call was given up: it counts neither way, and its probe is free for another."""
+        await self._report("abandon", permit)
+
+    async def snapshot(self, name: str) -> BreakerSnapshot:
+        """The breaker as it stands. Looking changes nothing but what the clock has changed."""
+        config = self.config(name)
+        state, failures, failed, changed = BreakerState.CLOSED, 0, "", ""
+        try:
+            reply = await self._step("look", Permit(name, ""))
+        except RedisDown:
+            pass
+        else:
+            state, failures, failed, changed = BreakerState(reply[1]), reply[3], reply[4], reply[5]
+        return BreakerSnapshot(
+            service_name=name,
+            state=state,
+            failure_count=failures,
+            failure_threshold=config.failure_threshold,
+            last_failure_time=_moment(failed) if failed else None,
+            recovery_timeout=config.recovery_timeout,
+            last_state_change=_moment(changed) if changed else self._began,
+        )
+
+    async def reset(self, name: str) -> None:
+        """Forget the breaker by an operator's hand: the next call begins a new, CLOSED one.
+
+        This is the end of one breaker, not a transition; permits of the old one count for nothing.
+
+        Raises:
+            RedisDown: the breaker is as it was, and the operator should know.
+        """
+        await self._step("reset", Permit(name, ""))
+
+    async def known(self) -> list[str]:
+        """Names of the services that were called since their breaker began; none if Redis is down."""
+        try:
+            return sorted(await self._link.command("SMEMBERS", _KNOWN))
+        except RedisDown:
+            return []
+
+    async def _report(self, step: str, permit: Permit) -> None:
+        if not permit.generation:
+            return
+        try:
+            await self._step(step, permit)
+        except RedisDown:
+            logger.debug("The %s of a call to %s went unrecorded", step, permit.name)
+
+    async def _step(self, step: str, permit: Permit) -> list[Any]:
+        config = self.config(permit.name)
+        reply: list[Any] = await self._link.script(
+            _STEP,
+            [f"cp:breaker:{permit.name}", _KNOWN, _GENERATIONS],
+            step,
+            permit.name,
+            config.failure_threshold,
+            config.recovery_timeout,
+            "" if self._now is None else f"{self._now():.6f}",
+            permit.token,
+            permit.generation,
+        )
+        before, after = BreakerState(reply[0]), BreakerState(reply[1])
+        if before is not after:
+            check_transition(before, after)
+            level = logging.WARNING if after is BreakerState.OPEN else logging.INFO
+            logger.log(level, "Breaker of %s: %s -> %s", permit.name, before, after)
+        return reply
+
+
+def _moment(seconds: str) -> datetime:
+    return datetime.fromtimestamp(float(seconds), UTC)
+
+
+def _duration(seconds: float) -> str:
+    """ISO 8601: PT30S, PT0.5S."""
+    return f"PT{seconds:.6f}".rstrip("0").rstrip(".") + "S"
