@@ -1,0 +1,1 @@
+"""A backend that fails on command, for tests and fault campaigns."""

@@ -1,0 +1,44 @@
+"""`manage.py export_config`."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.factories import make_service
+from tests.tools.test_conf import EXAMPLE
+from tools.services.apply_config import apply_config, read_document
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("export_config", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_exported_text_is_what_was_applied() -> None:
+    # S3-037
+    apply_config(read_document(EXAMPLE))
+    assert run() == EXAMPLE
+    make_service(service_name="other")
+    assert run("--name", "memgraph-server") == EXAMPLE
+
+
+def test_output_goes_to_the_file_asked_for(tmp_path: Path) -> None:
+    apply_config(read_document(EXAMPLE))
+    target = tmp_path / "service.yaml"
+    assert run("--output", str(target)) == ""
+    assert target.read_text(encoding="utf-8") == EXAMPLE
+
+
+def test_faults_are_told(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="there is no service 'x'"):
+        run("--name", "x")
+    make_service()
+    with pytest.raises(CommandError, match="cannot be written"):
+        run("--output", str(tmp_path / "missing" / "service.yaml"))

@@ -1,0 +1,32 @@
+"""The app of the catalogue, the call path and the journal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+from typing_extensions import override
+
+
+class ToolsConfig(AppConfig):
+    name = "tools"
+    verbose_name = "Tools"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    @override
+    def ready(self) -> None:
+        from tools import checks  # noqa: F401 - registers the system checks
+        from tools.backends.builtin import register_builtins
+        from tools.services.announce_change import connect_signals
+
+        register_builtins()
+        connect_signals()
+        post_migrate.connect(_prepare_journal, sender=self, dispatch_uid="prepare-journal")
+
+
+def _prepare_journal(**kwargs: Any) -> None:
+    """A migrated database has its first days prepared; every start and beat go on from there."""
+    from tools.services.prune_journal import prepare_journal
+
+    prepare_journal()

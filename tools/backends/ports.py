@@ -1,0 +1,31 @@
+"""What the built-in tools need from the layers above them, filled in while the process starts.
+
+Backends import neither `health` nor the call path; whoever owns a figure hands in the function
+that reads it. A port left empty (a management command, a worker) means: not known in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class Ports:
+    """The functions the built-in tools call.
+
+    `health` gives the measured health: `status`, `database` {connected, response_time_ms,
+    connection_pool_usage}, `dependencies`, `pipelines`, `checked_at`.
+    `live` gives what this process knows of itself: `started_at`, `startup_seconds`, `state`,
+    `in_flight`, `peak_in_flight`, `redis_available`, `catalogue_version`, `tools`, `cache`,
+    `journal_backlog`.
+    `read_result` gives the kept text of an earlier answer: (result id, caller) -> text or None.
+    """
+
+    health: Callable[[], Awaitable[Mapping[str, Any]]] | None = None
+    live: Callable[[], Mapping[str, Any]] | None = None
+    read_result: Callable[[str, str], Awaitable[str | None]] | None = None
+
+
+ports = Ports()

@@ -1,0 +1,199 @@
+"""`server_metrics`: how the whole service is doing, from the request log and this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from tools.backends.memo import Memo
+from tools.backends.ports import ports
+from tools.backends.statistics import (
+    DEFAULT_RANGE,
+    FRESH_SECONDS,
+    RANGES,
+    RecentCalls,
+    recent_calls,
+)
+from tools.contracts import Caller, wire_time
+from tools.selectors.journal import CallStatistics
+
+BUSIEST: Final = 10
+
+SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "time_range": {
+            "type": "string",
+            "enum": list(RANGES),
+            "default": DEFAULT_RANGE,
+            "description": "How far back the figures of the request log go.",
+        }
+    },
+    "required": [],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerMetrics:
+    """The figures that the service's success criteria are judged by.
+
+    Times are seconds, reductions percent. Rates are percent and 0.0 without data;
+    `insufficient_data` names the criteria that had none.
+    """
+
+    discovery_times: tuple[float, ...] = ()
+    summarized_calls: int = 0
+    summarization_reduction_sum: float = 0.0
+    validation_attempts: int = 0
+    validation_successes: int = 0
+    cache_hits: int = 0
+    cache_misses: int = 0
+    startup_time: float | None = None
+
+    def cache_hit_rate(self) -> float:
+        return _percent(self.cache_hits, self.cache_hits + self.cache_misses)
+
+    def validation_success_rate(self) -> float:
+        return _percent(self.validation_successes, self.validation_attempts)
+
+    def avg_summarization_reduction(self) -> float:
+        if not self.summarized_calls:
+            return 0.0
+        return self.summarization_reduction_sum / self.summarized_calls
+
+    def meets_success_criteria(self) -> dict[str, bool]:
+        """Whether each measured criterion holds."""
+        return {
+            "SC-001": all(seconds < 5.0 for seconds in self.discovery_times),
+            "SC-002": self.avg_summarization_reduction() >= 70.0,
+            "SC-003": self.validation_success_rate() >= 95.0,
+            "SC-006": self.cache_hit_rate() >= 40.0,
+            "SC-007": self.startup_time is not None and self.startup_time < 3.0,
+        }
+
+    def insufficient_data(self) -> list[str]:
+        """The criteria whose verdict rests on no data at all."""
+        measured = {
+            "SC-001": bool(self.discovery_times),
+            "SC-002": self.summarized_calls > 0,
+            "SC-003": self.validation_attempts > 0,
+            "SC-006": self.cache_hits + self.cache_misses > 0,
+            "SC-007": self.startup_time is not None,
+        }
+        return [criterion for criterion, known in measured.items() if not known]
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100.0 * part / whole if whole else 0.0
+
+
+_rendered: Memo[Mapping[str, Any]] = Memo(FRESH_SECONDS)
+
+
+async def server_metrics(arguments: Mapping[str, Any], caller: Caller) -> Mapping[str, Any]:
+    """The figures of the service, shared for a second between those who ask.
+
+    Callers bound to toolsets are not told the names of tools they may not see.
+    """
+    time_range = arguments.get("time_range", DEFAULT_RANGE)
+    named = caller.toolsets is None
+    return await _rendered.get((time_range, named), partial(_render, time_range, named))
+
+
+def forget() -> None:
+    """Drop what is kept; the next answer is computed."""
+    _rendered.clear()
+
+
+async def _render(time_range: str, named: bool) -> Mapping[str, Any]:
+    recent = await recent_calls(time_range)
+    live = ports.live() if ports.live else {}
+    calls = recent.calls
+    figures = _figures(calls, live)
+    answer = {
+        **_process(live),
+        **_log(recent),
+        "cache": {
+            "hits": calls.cache_hits,
+            "misses": calls.cache_misses,
+            "hit_rate": figures.cache_hit_rate(),
+            "spaces": dict(live.get("cache") or {}),
+        },
+        "tokens": {
+            "before": calls.tokens_before,
+            "after": calls.tokens_after,
+            "summarized_calls": calls.shortened,
+            "average_reduction_percent": figures.avg_summarization_reduction(),
+        },
+        "validation": _validation(calls, figures),
+        "success_criteria": figures.meets_success_criteria(),
+        "insufficient_data": figures.insufficient_data(),
+    }
+    if named:
+        answer["busiest_tools"] = dict(list(calls.by_tool.items())[:BUSIEST])
+    return answer
+
+
+def _figures(calls: CallStatistics, live: Mapping[str, Any]) -> ServerMetrics:
+    return ServerMetrics(
+        summarized_calls=calls.shortened,
+        summarization_reduction_sum=(calls.shortened_by_percent or 0.0) * calls.shortened,
+        validation_attempts=calls.validation_attempts,
+        validation_successes=calls.validation_attempts - calls.invalid_refused,
+        cache_hits=calls.cache_hits,
+        cache_misses=calls.cache_misses,
+        startup_time=live.get("startup_seconds"),
+    )
+
+
+def _process(live: Mapping[str, Any]) -> dict[str, Any]:
+    """What this process knows of itself; null where there is no serving process."""
+    started = live.get("started_at")
+    uptime = int((datetime.now(UTC) - started).total_seconds()) if started else None
+    copied = (
+        "state in_flight peak_in_flight redis_available catalogue_version tools journal_backlog"
+    )
+    return {
+        "uptime_seconds": uptime,
+        "startup_time_seconds": live.get("startup_seconds"),
+        **{name: live.get(name) for name in copied.split()},
+    }
+
+
+def _log(recent: RecentCalls) -> dict[str, Any]:
+    calls = recent.calls
+    return {
+        "as_of": wire_time(recent.as_of),
+        "time_range": recent.time_range,
+        "calls": {
+            "total": calls.total,
+            "successful": calls.successful,
+            "failed": calls.failed,
+            "timeout": calls.timeout,
+            "by_code": dict(calls.by_code),
+        },
+        "latency": {
+            "average_ms": calls.average_ms,
+            "p50_ms": calls.p50_ms,
+            "p95_ms": calls.p95_ms,
+            "p99_ms": calls.p99_ms,
+        },
+        "queries_per_minute": recent.queries_per_minute,
+        "error_rate": calls.error_rate,
+    }
+
+
+def _validation(calls: CallStatistics, figures: ServerMetrics) -> dict[str, Any]:
+    invalid = calls.invalid_refused + calls.invalid_passed
+    return {
+        "attempts": figures.validation_attempts,
+        "successes": figures.validation_successes,
+        "success_rate": figures.validation_success_rate(),
+        "invalid": invalid,
+        "caught_before_backend": calls.invalid_refused,
+        "caught_before_backend_rate": _percent(calls.invalid_refused, invalid),
+    }

@@ -1,0 +1,100 @@
+"""Stage 9: the context budget. Counts tokens; passes small answers, shortens large ones.
+
+Nothing is lost: an answer is shortened only after the whole of it has been kept for paging. When
+it cannot be kept (Redis down, too large), it is passed uncut and `meta.budget` says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from tools.context.managed import ContextManagedResponse
+from tools.context.shrink import shrink
+from tools.context.tokens import count
+from tools.contracts import ToolSpec
+from tools.errors import ErrorDetails, SummarizationFailed
+
+# Above this many characters counting takes longer than handing it to a thread.
+OFFLOAD_CHARACTERS: Final = 20_000
+NOT_KEPT: Final = "The whole result could not be kept for paging, so it was not shortened"
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """What is answered, its tokens before and after, and what the caller is told about it."""
+
+    data: Any
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def apply_budget(
+    spec: ToolSpec,
+    data: Any,
+    encoded: str,
+    *,
+    request_id: str,
+    keep: Callable[[str], Awaitable[bool]],
+) -> Budgeted:
+    """`data` within the token budget of `spec`. `encoded` is `json.dumps(data)`.
+
+    Raises:
+        TokenCountingFailed: the vocabulary cannot be loaded.
+        SummarizationFailed: what must be preserved is too large in itself.
+    """
+    if not spec.requires_context_management:
+        return Budgeted(data)
+    tokens = await _off_loop(encoded, lambda: count(encoded))
+    if tokens <= spec.token_budget:
+        passed = ContextManagedResponse.create_passthrough(data, tokens, spec.token_budget)
+        return Budgeted(passed.final_response, tokens, tokens)
+    if not await keep(encoded):
+        meta = {"applied": False, "reason": NOT_KEPT, "tokens_before": tokens}
+        return Budgeted(data, tokens, tokens, {"budget": meta})
+    summary = await _off_loop(encoded, lambda: _shortened(spec, data, tokens, request_id))
+    return Budgeted(
+        summary.final_response,
+        summary.token_count,
+        summary.final_token_count,
+        {"budget": _shortened_meta(summary, request_id)},
+    )
+
+
+def _shortened(spec: ToolSpec, data: Any, tokens: int, request_id: str) -> ContextManagedResponse:
+    try:
+        result = shrink(data, budget=spec.token_budget, preserve=spec.preserve_keys, tokens=tokens)
+    except SummarizationFailed as failure:
+        raise SummarizationFailed(
+            failure.message,
+            ErrorDetails(
+                expected=failure.details.expected,
+                suggestion=f"{failure.details.suggestion}; or read the whole result in pages with "
+                f"read_result and request_id {request_id}",
+            ),
+        ) from failure
+    return ContextManagedResponse.create_summarized(
+        data, tokens, result.value, result.tokens, spec.token_budget
+    )
+
+
+def _shortened_meta(summary: ContextManagedResponse, request_id: str) -> dict[str, Any]:
+    return {
+        "applied": True,
+        "tokens_before": summary.token_count,
+        "tokens_after": summary.final_token_count,
+        "reduction_percent": round(summary.reduction_percent or 0.0, 1),
+        "full_result": {"tool": "read_result", "arguments": {"request_id": request_id}},
+    }
+
+
+async def _off_loop(encoded: str, work: Callable[[], _T]) -> _T:
+    """Run `work`, in a thread when the answer is large: other calls go on meanwhile."""
+    if len(encoded) <= OFFLOAD_CHARACTERS:
+        return work()
+    return await asyncio.to_thread(work)

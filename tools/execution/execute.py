@@ -1,0 +1,155 @@
+"""The one path: every call, whatever its door, goes through `execute`, top to bottom."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from functools import partial
+from typing import Any
+
+from tools.contracts import (
+    FINAL_STATES,
+    CallState,
+    Credentials,
+    Deadline,
+    Envelope,
+    ToolCall,
+    ToolListing,
+    ToolSpec,
+)
+from tools.errors import (
+    ControlPlaneError,
+    ExecutionFailed,
+    InternalFault,
+    ServiceUnavailable,
+    Stopping,
+)
+from tools.execution import admission, caching, dispatch, envelope, identity, validation
+from tools.execution.budget import apply_budget
+from tools.execution.journal import CallRecord
+from tools.execution.runtime import Runtime, serving
+
+logger = logging.getLogger(__name__)
+
+
+async def execute(call: ToolCall) -> Envelope:
+    """Run one call and answer it. Never raises but for cancellation, which is journalled too."""
+    try:
+        runtime = serving()
+        caller = identity.identify(call.credentials, runtime.directory.catalogue)
+    except ControlPlaneError as error:
+        return envelope.failure(error, call.request_id, {})
+    record = CallRecord(call, caller, runtime.settings.server_timeout)
+    meta: dict[str, Any] = {}
+    runtime.enter()
+    runtime.journal.open(record)
+    try:
+        data = await _run(runtime, record, meta)
+        answer = _succeeded(record, data, meta)
+    except ControlPlaneError as error:
+        answer = _failed(record, error, meta)
+    except asyncio.CancelledError:
+        _failed(record, ServiceUnavailable("The caller went away", retry_after=1), meta)
+        await _close(runtime, record)
+        raise
+    except Exception:
+        logger.exception("Call %s of %s failed on a bug", call.request_id, call.tool)
+        answer = _failed(record, InternalFault(), meta)
+    await _close(runtime, record)
+    return answer
+
+
+async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Any:
+    """The stages, in the order that is the contract."""
+    call, caller, directory = record.call, record.caller, runtime.directory
+    record.advance(CallState.VALIDATING)
+    if runtime.stopping:
+        raise Stopping
+    spec = directory.find(call.tool, caller)
+    record.found(spec)
+    if call.fault is not None:
+        raise call.fault
+    arguments = validation.validate(spec, call.arguments, runtime.validators)
+    deadline = Deadline.after(min(spec.timeout_seconds, runtime.settings.server_timeout))
+    record.mark("validation")
+    meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)
+    record.mark("rate")
+    record.advance(CallState.EXECUTING)
+
+    async def work() -> Any:
+        async with admission.slot(spec, runtime.slots, deadline):
+            return await dispatch.dispatch(
+                spec,
+                arguments,
+                caller,
+                deadline,
+                registry=runtime.registry,
+                breakers=runtime.breakers,
+            )
+
+    data, record.cache_hit = await caching.reuse_or_run(
+        spec, arguments, runtime.cache, deadline, work
+    )
+    record.mark("backend")
+    return await _budget(runtime, record, spec, data, meta)
+
+
+async def _budget(
+    runtime: Runtime, record: CallRecord, spec: ToolSpec, data: Any, meta: dict[str, Any]
+) -> Any:
+    encoded = _encode(spec, data)
+    owner, request_id = record.caller.identifier, str(record.call.request_id)
+    budgeted = await apply_budget(
+        spec,
+        data,
+        encoded,
+        request_id=request_id,
+        keep=partial(runtime.kept.keep, request_id, owner),
+    )
+    record.tokens_before, record.tokens_after = budgeted.tokens_before, budgeted.tokens_after
+    record.answered(encoded, keep_body=spec.keep_body)
+    record.encoded = encoded if budgeted.data is data else None
+    record.mark("budget")
+    meta.update(budgeted.meta)
+    if record.cache_hit is not None:
+        meta["cache_hit"] = record.cache_hit
+    return budgeted.data
+
+
+def _encode(spec: ToolSpec, data: Any) -> str:
+    try:
+        return json.dumps(data, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as fault:
+        logger.error("%s answered what is not JSON: %s", spec.name, fault)
+        raise ExecutionFailed(f"{spec.name} gave an answer that is not JSON") from fault
+
+
+def _succeeded(record: CallRecord, data: Any, meta: dict[str, Any]) -> Envelope:
+    record.succeed()
+    meta["execution_time_ms"] = int(record.duration_ms)
+    return envelope.success(data, record.call.request_id, meta, record.encoded)
+
+
+def _failed(record: CallRecord, error: ControlPlaneError, meta: dict[str, Any]) -> Envelope:
+    if record.state not in FINAL_STATES:
+        record.fail(error)
+    meta["execution_time_ms"] = int(record.duration_ms)
+    return envelope.failure(error, record.call.request_id, meta)
+
+
+async def _close(runtime: Runtime, record: CallRecord) -> None:
+    try:
+        await runtime.journal.close(record)
+    finally:
+        runtime.leave(record)
+
+
+def list_tools(credentials: Credentials) -> ToolListing:
+    """The tools a caller may see.
+
+    Raises:
+        ControlPlaneError: the caller is not known, or the service is starting.
+    """
+    directory = serving().directory
+    return directory.listing(identity.identify(credentials, directory.catalogue))

@@ -1,0 +1,37 @@
+"""Writes a service configuration file."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from typing_extensions import override
+
+from tools.conf import ConfigurationFault
+from tools.services.apply_config import export_config, to_yaml
+
+
+class Command(BaseCommand):
+    """Writes a service's configuration as the YAML document that `apply_config` reads."""
+
+    help = "Write a service configuration as YAML."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--name", help="the service; default: the one this installation serves")
+        parser.add_argument("--output", metavar="FILE", help="write here; default: standard output")
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            text = to_yaml(export_config(options["name"]))
+            if options["output"]:
+                Path(options["output"]).write_text(text, encoding="utf-8")
+            else:
+                self.stdout.write(text, ending="")
+        except ConfigurationFault as fault:
+            raise CommandError("; ".join(fault.faults)) from fault
+        except OSError as fault:
+            raise CommandError(f"{options['output']} cannot be written: {fault}") from fault

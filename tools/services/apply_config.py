@@ -1,0 +1,138 @@
+"""Service configuration as a YAML document: read it, put it into the database, get it back out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db import transaction
+from typing_extensions import override
+
+from tools.conf import (
+    KEYS,
+    ConfigurationFault,
+    ServiceSettings,
+    deployment,
+    parse_document,
+    to_document,
+)
+from tools.models import ServiceConfiguration
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyResult:
+    """What applying a document did, or would do: a new service, or the keys that changed."""
+
+    name: str
+    created: bool
+    changed: list[str] = field(default_factory=list)
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain values only, and a key written twice is a fault instead of a silent loss."""
+
+    @override
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key.value!r} is written twice", key.start_mark
+                    )
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_document(text: str) -> Any:
+    """The document in `text`.
+
+    Raises:
+        ConfigurationFault: when it is not YAML, with line and column of the fault.
+    """
+    try:
+        # The loader is SafeLoader with one more check: it builds plain values only.
+        return yaml.load(text, Loader=_Loader)  # noqa: S506
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise ConfigurationFault([f"{place}{fault.problem or fault.context}"]) from fault
+    except (yaml.YAMLError, ValueError, RecursionError) as fault:
+        raise ConfigurationFault([f"not a YAML document: {fault}"]) from fault
+
+
+def apply_config(document: Any, *, dry_run: bool = False) -> ApplyResult:
+    """Make the service named in `document` be as the document says; what it leaves out is default.
+
+    All or nothing. With `dry_run`, everything is checked and nothing is saved.
+
+    Raises:
+        ConfigurationFault: with one line per wrong key; nothing was saved.
+    """
+    wanted = parse_document(document)
+    with transaction.atomic():
+        rows = ServiceConfiguration.objects.select_for_update()
+        row = rows.filter(service_name=wanted.service_name).first()
+        created = row is None
+        row = row or ServiceConfiguration(service_name=wanted.service_name)
+        changed = _assign(row, wanted)
+        try:
+            row.full_clean()
+        except ValidationError as fault:
+            raise ConfigurationFault(_faults(fault)) from fault
+        if not dry_run and (created or changed):
+            row.save()
+    return ApplyResult(name=wanted.service_name, created=created, changed=changed)
+
+
+def export_config(name: str | None = None) -> dict[str, Any]:
+    """The document of the service `name`; without a name, of the service this process serves.
+
+    Raises:
+        ConfigurationFault: when there is no such service.
+    """
+    rows = ServiceConfiguration.objects.all()
+    names = list(rows.values_list("service_name", flat=True))
+    if name is None:
+        own = deployment().service_overrides.get("SERVICE__NAME", ServiceSettings().service_name)
+        name = names[0] if len(names) == 1 else own
+    if name not in names:
+        known = ", ".join(names) or "none"
+        raise ConfigurationFault([f"there is no service {name!r}; configured: {known}"])
+    return to_document(rows.get(service_name=name).to_settings())
+
+
+def to_yaml(document: dict[str, Any]) -> str:
+    """`document` as a file people can edit, sections in their usual order."""
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+
+
+def _assign(row: ServiceConfiguration, wanted: ServiceSettings) -> list[str]:
+    """Put the values of `wanted` into `row`; the paths of those that differed."""
+    current = row.to_settings()
+    changed = []
+    attributes = {key.path: key.attribute for key in KEYS} | {"dependencies": "dependencies"}
+    for path, attribute in attributes.items():
+        value = getattr(wanted, attribute)
+        if not _same(value, getattr(current, attribute)):
+            changed.append(path)
+        setattr(row, attribute, list(value) if isinstance(value, tuple) else value)
+    return changed
+
+
+def _same(one: Any, other: Any) -> bool:
+    # As JSON, because Python takes true for 1.
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _faults(fault: ValidationError) -> list[str]:
+    paths = {key.attribute: key.path for key in KEYS}
+    return [
+        message if name == NON_FIELD_ERRORS else f"{paths.get(name, name)}: {message}"
+        for name, messages in fault.message_dict.items()
+        for message in messages
+    ]

@@ -1,0 +1,91 @@
+"""Gives a program its API key. The key leaves this module once and is kept as a digest only."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from tools.guards.keys import hash_key
+from tools.models import ApiClient, Toolset
+
+PREFIX = "cp_"
+HINT_LENGTH = 8
+
+
+class IssueRefused(Exception):
+    """No key was issued; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A client and its key, the only time the key is known."""
+
+    client: ApiClient
+    key: str = field(repr=False)
+
+
+def new_key() -> tuple[str, str, str]:
+    """A key nobody can guess, the digest that is stored for it, and a hint to recognise it by."""
+    key = PREFIX + secrets.token_urlsafe(32)
+    return key, hash_key(key), key[:HINT_LENGTH]
+
+
+def issue_key(
+    client_name: str,
+    *,
+    toolsets: Iterable[str] = (),
+    rate_limit_per_minute: int | None = None,
+    replace: bool = False,
+) -> IssuedKey:
+    """Create a client with a key or, with `replace`, give an existing one a new key.
+
+    When replacing, an empty `toolsets` and a `rate_limit_per_minute` of None leave what the client
+    has; the old key stops working as soon as processes see the change, within a second.
+
+    Raises:
+        IssueRefused: the client exists (without `replace`), is unknown (with it), or a value is wrong.
+    """
+    with transaction.atomic():
+        granted = _toolsets(toolsets)
+        client = ApiClient.objects.select_for_update().filter(name=client_name).first()
+        if client is not None and not replace:
+            raise IssueRefused(
+                f"A client named {client_name!r} exists; replace its key with --replace"
+            )
+        if client is None and replace:
+            raise IssueRefused(f"There is no client named {client_name!r}")
+        client = client or ApiClient(name=client_name)
+        if rate_limit_per_minute is not None:
+            client.rate_limit_per_minute = rate_limit_per_minute
+        issued = replace_key(client)
+        if granted:
+            client.toolsets.set(granted)
+        return issued
+
+
+def replace_key(client: ApiClient) -> IssuedKey:
+    """Give `client` a new key in place of the one it has, and save it.
+
+    Raises:
+        IssueRefused: when the client cannot be saved.
+    """
+    key, client.key_hash, client.key_hint = new_key()
+    try:
+        client.save()
+    except ValidationError as fault:
+        raise IssueRefused("; ".join(fault.messages)) from fault
+    return IssuedKey(client=client, key=key)
+
+
+def _toolsets(slugs: Iterable[str]) -> list[Toolset]:
+    wanted = list(dict.fromkeys(slugs))
+    found = list(Toolset.objects.filter(slug__in=wanted))
+    unknown = sorted(set(wanted) - {toolset.slug for toolset in found})
+    if unknown:
+        known = ", ".join(Toolset.objects.values_list("slug", flat=True)) or "none yet"
+        raise IssueRefused(f"Unknown toolsets: {', '.join(unknown)}. Known: {known}")
+    return found

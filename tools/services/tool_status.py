@@ -1,0 +1,72 @@
+"""How a tool is doing: what is wrong with its definition, and how its latest calls ended."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from tools.backends.builtin import BUILTINS
+from tools.backends.registry import registry
+from tools.contracts import ToolSource
+from tools.errors import ErrorCode
+from tools.models import Tool, ToolRequest
+
+LATEST_CALLS = 20
+FEWEST_TO_JUDGE = 3
+# Codes that speak against the tool; the others speak against the caller.
+TOOL_FAILED = frozenset(
+    {
+        ErrorCode.EXECUTION_ERROR,
+        ErrorCode.INTERNAL_ERROR,
+        ErrorCode.TIMEOUT,
+        ErrorCode.SERVICE_UNAVAILABLE,
+    }
+)
+
+
+class ToolStatus(StrEnum):
+    """The three states a tool can be in; computed, never stored."""
+
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    UNAVAILABLE = "unavailable"
+
+
+def tool_status(tool: Tool) -> ToolStatus:
+    """Unavailable when it cannot serve or nothing of late succeeded; degraded when some calls failed."""
+    if not tool.enabled or tool_faults(tool):
+        return ToolStatus.UNAVAILABLE
+    codes = ToolRequest.objects.filter(tool_id=tool.name, finished_at__isnull=False)
+    latest = list(codes.order_by("-received_at").values_list("code", flat=True)[:LATEST_CALLS])
+    failed = sum(code in TOOL_FAILED for code in latest)
+    if failed >= FEWEST_TO_JUDGE and failed == len(latest):
+        return ToolStatus.UNAVAILABLE
+    return ToolStatus.DEGRADED if failed else ToolStatus.HEALTHY
+
+
+def tool_faults(tool: Tool) -> list[str]:
+    """Everything wrong with the definition of `tool`, found without asking the database."""
+    return [
+        *tool.problems(),
+        *source_faults(tool.source),
+        *handler_faults(tool.source, tool.handler),
+    ]
+
+
+def handler_faults(source: str, handler: str) -> list[str]:
+    """Why no work would be done under `handler`; sources other than our own find out by calling."""
+    if source != ToolSource.BUILTIN or handler in BUILTINS:
+        return []
+    return [f"handler: {handler!r} is not a built-in; choose one of {', '.join(sorted(BUILTINS))}"]
+
+
+def source_faults(source: str) -> list[str]:
+    """Why nothing would answer for tools of `source`."""
+    if source not in list(ToolSource) or registry.get(ToolSource(source)) is not None:
+        return []
+    return [f"source: this version of the service has nothing that serves {source} tools"]
+
+
+def flawed_tools() -> dict[str, list[str]]:
+    """The enabled tools that cannot serve calls, by name, with what is wrong."""
+    rows = ((tool.name, tool_faults(tool)) for tool in Tool.objects.filter(enabled=True))
+    return {name: faults for name, faults in rows if faults}
