@@ -1,0 +1,96 @@
+"""JSON in the admin: indented, in a fixed-width font, with faults by line and column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.forms.fields import InvalidJSONInput
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from typing_extensions import override
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+MONOSPACE = (
+    "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 13px;"
+)
+FEWEST_ROWS = 3
+MOST_ROWS = 24
+
+
+class JsonTextarea(UnfoldAdminTextareaWidget):
+    """As many lines as the value has, within reason."""
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__({"style": MONOSPACE, "spellcheck": "false", **(attrs or {})})
+
+    @override
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        lines = str(value or "").count("\n") + 2
+        rows = min(MOST_ROWS, max(FEWEST_ROWS, lines))
+        context: dict[str, Any] = super().get_context(name, value, {**(attrs or {}), "rows": rows})
+        return context
+
+
+class JsonField(forms.JSONField):
+    """A JSON value as people read it; an empty text is the model's own empty value."""
+
+    empty: Callable[[], Any] | None = None
+
+    @override
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, InvalidJSONInput):
+            return value
+        return "" if value is None else pretty(value)
+
+    @override
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        # What was typed comes back as it was typed.
+        return initial if self.disabled else InvalidJSONInput(data or "")
+
+    @override
+    def to_python(self, value: Any) -> Any:
+        if value in self.empty_values:
+            return self.empty() if self.empty else None
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError as fault:
+            place = f"line {fault.lineno}, column {fault.colno}"
+            raise ValidationError(
+                f"Not valid JSON at {place}: {fault.msg}.", code="invalid"
+            ) from fault
+        except RecursionError as fault:
+            raise ValidationError("Nested too deeply.", code="invalid") from fault
+
+
+class JsonFieldsMixin:
+    """Gives a ModelAdmin's JSON fields the field and widget above."""
+
+    formfield_overrides: Any = {models.JSONField: {"form_class": JsonField, "widget": JsonTextarea}}
+
+    def formfield_for_dbfield(
+        self, db_field: models.Field[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
+        if isinstance(field, JsonField) and not db_field.null:
+            field.empty = db_field.get_default
+        return field
+
+
+def pretty(value: Any) -> str:
+    """`value` as indented JSON."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def panel(text: str) -> SafeString:
+    """`text` as it is, in a box that scrolls when the text is long or wide."""
+    style = (
+        MONOSPACE
+        + " white-space: pre-wrap; overflow-wrap: anywhere; max-height: 32rem; overflow: auto;"
+    )
+    return format_html('<pre style="{}">{}</pre>', style, text)

@@ -1,0 +1,28 @@
+"""How words and times look in lists and on pages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+
+def badge(text: str, colour: str) -> SafeString:
+    """`text` in a box; colours are unfold's: success, warning, danger, info, primary."""
+    return render_to_string("unfold/helpers/label.html", {"text": text, "type": colour})
+
+
+def moment(value: datetime | None, *, milliseconds: bool = False) -> SafeString | str:
+    """A time to the second (or finer) on one line, or a dash."""
+    if value is None:
+        return "-"
+    text = f"{timezone.localtime(value):%Y-%m-%d %H:%M:%S.%f}"
+    return unbroken(text[:-3] if milliseconds else text[:-7])
+
+
+def unbroken(text: str) -> SafeString:
+    """`text` on one line, however narrow its column."""
+    return format_html('<span class="whitespace-nowrap">{}</span>', text)
