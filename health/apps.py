@@ -1,0 +1,30 @@
+"""The app that watches the service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.apps import AppConfig
+from typing_extensions import override
+
+
+class HealthConfig(AppConfig):
+    name = "health"
+    verbose_name = "Health"
+
+    @override
+    def ready(self) -> None:
+        from health.connections import open_connections
+        from tools.backends.ports import ports
+
+        open_connections.listen()
+        ports.health = measured_health
+
+
+async def measured_health() -> Mapping[str, Any]:
+    """The current health as the built-in tools take it."""
+    from health.snapshot import current_health
+
+    report = await current_health()
+    return report.for_tools()
