@@ -1,0 +1,67 @@
+# The commands that people and CI use. `make` alone lists them.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CONSTRAINTS := $(wildcard constraints.txt)
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check $(CONSTRAINTS:%=-c %)
+
+# Packages are installed again only when the files that list them have changed.
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+
+# These start whole control planes on databases of their own; the suite's database is no part of
+# them, so they run once.
+STACKS := tests/chaos tests/controlplane tests/project
+PYTEST := -m pytest -m "not soak"
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench soak clean
+
+help: ## List the commands.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(INSTALLED) ## Start everything and print where it is (PORT=8010 for another port; Ctrl-C stops it).
+	@exec $(BIN)/python manage.py up $(if $(PORT),--port $(PORT)) $(ARGS)
+
+test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with coverage.
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run $(PYTEST) $(ARGS)
+	$(BIN)/python -m tests.run_on_postgres $(BIN)/python -m coverage run $(PYTEST) $(STACKS:%=--ignore=%) $(ARGS)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --include='tools/*,health/*' --fail-under=90
+
+check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy controlplane health tools tests bench
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	HTTPS=true $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+bench: $(INSTALLED_DEV) ## Measure the REST door beside a bare view.
+	$(BIN)/python -m bench.rest $(ARGS)
+
+soak: $(INSTALLED_DEV) ## The long fault campaigns.
+	$(BIN)/python -m pytest -m soak $(ARGS)
+
+clean: ## Remove the virtual environment and what tools left; state in var/ stays.
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache htmlcov
+	rm -f .coverage .coverage.*
+	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Creating the virtual environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): requirements.txt $(CONSTRAINTS) | $(BIN)/python
+	@echo "Installing the packages of requirements.txt; this happens once"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(INSTALLED_DEV): requirements-dev.txt requirements.txt $(CONSTRAINTS) | $(BIN)/python
+	@echo "Installing the packages of requirements-dev.txt; this happens once"
+	@$(PIP) -r requirements-dev.txt
+	@touch $@ $(INSTALLED)

@@ -1,0 +1,45 @@
+"""Structured logs: one JSON object a line, on standard error."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from typing_extensions import override
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes time, level, logger and message, then whatever the call passed as `extra={"fields": …}`."""
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.fromtimestamp(record.created, UTC)
+        entry: dict[str, Any] = {
+            "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        entry.update(getattr(record, "fields", None) or {})
+        if record.exc_info:
+            entry["exception"] = self.formatException(record.exc_info)
+        return orjson.dumps(entry, default=str).decode()
+
+
+def logging_settings(level: str) -> dict[str, Any]:
+    """Django's LOGGING for the given least severe level; an unknown one is reported later, by name."""
+    level = level.upper() if level.upper() in logging.getLevelNamesMapping() else "INFO"
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "controlplane.logging.JsonFormatter"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            # Django's own handler would print each request twice.
+            "django": {"handlers": [], "level": level, "propagate": True},
+            "uvicorn.access": {"level": "WARNING"},
+        },
+    }

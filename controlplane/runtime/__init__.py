@@ -1,0 +1,1 @@
+"""The processes of a running control plane and the files they keep."""

@@ -1,0 +1,76 @@
+"""Asking the running processes how they are."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import redis
+
+
+@dataclass(frozen=True, slots=True)
+class HealthAnswer:
+    """What GET /health said; `status` is `no answer` when nothing did."""
+
+    status: str
+    http_status: int = 0
+    dependencies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> bool:
+        return self.http_status != 0
+
+    @property
+    def well(self) -> bool:
+        return self.status == "healthy"
+
+
+NO_ANSWER = HealthAnswer("no answer")
+
+
+def ask_health(address: str, host_header: str, timeout: float = 5.0) -> HealthAnswer:
+    """GET /health at `address`, presenting `host_header` as a browser would."""
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
+    try:
+        connection.request("GET", "/health", headers={"Host": host_header, "Connection": "close"})
+        response = connection.getresponse()
+        return _read(response.status, response.read())
+    except (OSError, http.client.HTTPException):
+        return NO_ANSWER
+    finally:
+        connection.close()
+
+
+def accepted_host(address: str, allowed_hosts: list[str]) -> str:
+    """A Host header for `address` that Django's ALLOWED_HOSTS lets in."""
+    parts = urlsplit(address)
+    own = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else str(parts.hostname)
+    names = [name.lstrip(".") for name in allowed_hosts if name != "*"]
+    if "*" in allowed_hosts or own in names or not names:
+        return f"{own}:{parts.port}"
+    return names[0]
+
+
+def redis_answers(url: str, timeout: float = 1.0) -> bool:
+    """Whether a Redis server at `url` answers PING."""
+    client = redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+    try:
+        return bool(client.ping())
+    except (redis.RedisError, OSError):
+        return False
+    finally:
+        client.close()
+
+
+def _read(status: int, body: bytes) -> HealthAnswer:
+    try:
+        document = json.loads(body)
+        dependencies = document.get("dependencies") or {}
+        return HealthAnswer(str(document["status"]), status, dependencies)
+    except (ValueError, KeyError, AttributeError):
+        return HealthAnswer(f"HTTP {status}", status)

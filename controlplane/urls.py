@@ -1,0 +1,21 @@
+"""Addresses of the whole service."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
+
+handler404 = "controlplane.fallbacks.not_found"
+handler500 = "controlplane.fallbacks.server_error"
+handler400 = "controlplane.fallbacks.bad_request"
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", include("tools.api.urls")),
+    path("", include("health.urls")),
+    path("admin/", admin.site.urls),
+    path("api/schema", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+]
