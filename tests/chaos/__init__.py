@@ -1,0 +1,1 @@
+"""kill -9 campaigns against a whole control plane."""
