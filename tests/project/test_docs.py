@@ -1,0 +1,97 @@
+"""The documents lead somewhere, and what the README shows is what the code answers now."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doors import RestDoor
+from tests.project.pages import PROJECT, anchors, fenced, links, read, tracked
+from tools.services.seed_demo import seed_demo
+
+MARKDOWN = tracked("*.md")
+README = read(PROJECT / "README.md")
+DOCS = PROJECT / "docs"
+# Keys below these depend on what was called, not on the code.
+OPEN = frozenset({"busiest_tools", "by_code", "spaces", "pipeline_statuses"})
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda path: path.relative_to(PROJECT).as_posix())
+def test_relative_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
+    for link in links(read(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        target, _, fragment = link.partition("#")
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), f"{link} leads nowhere"
+        if fragment:
+            assert fragment in anchors(read(file)), f"{link}: no such heading"
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    index = DOCS / "README.md"
+    linked = {(DOCS / link.partition("#")[0]).resolve() for link in links(read(index))}
+    pages = {page for page in MARKDOWN if page.is_relative_to(DOCS) and page != index}
+    assert sorted(page.name for page in pages - linked) == []
+
+
+def test_every_picture_is_used() -> None:
+    shown = {
+        (page.parent / link).resolve()
+        for page in MARKDOWN
+        for link in links(read(page))
+        if link.endswith(".png")
+    }
+    assert set((DOCS / "images").glob("*")) == shown
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda path: path.relative_to(PROJECT).as_posix())
+def test_json_in_the_documents_is_json(page: Path) -> None:
+    for block in fenced(read(page), "json"):
+        json.loads(block)
+
+
+def shape(value: Any) -> Any:
+    """The keys of a JSON value, all the way down; values are left out."""
+    if isinstance(value, dict):
+        return {key: ... if key in OPEN else shape(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return ...
+
+
+def test_the_answers_in_the_readme_have_the_keys_the_code_gives_now(door: RestDoor) -> None:
+    # F3-01 F3-29
+    seed_demo()
+    listing, call, health = (json.loads(block) for block in fenced(README, "json"))
+    assert listing == door.get("/tools").json()
+    command = next(block for block in fenced(README, "sh") if "/call-tool" in block)
+    given = re.search(r"-d '(.+)'", command)
+    assert given is not None
+    answer = door.client.post("/call-tool", json=json.loads(given[1])).json()
+    assert shape(call) == shape(answer)
+    now = door.get("/health").json()
+    assert set(health) == set(now)
+    assert set(health["dependencies"]) == set(now["dependencies"])
+    assert all(
+        set(one) == {"status", "response_time_ms"} for one in health["dependencies"].values()
+    )
+
+
+def test_the_readme_prints_what_a_start_prints() -> None:
+    from controlplane import __version__
+
+    printed = fenced(README, "text")[0]
+    assert f"MCP control plane {__version__}, state in " in printed
+    for line in ("REST API", "API docs", "Health", "Admin", "User", "Password", "A first call:"):
+        assert line in printed
+
+
+def test_no_document_holds_a_key_or_a_password() -> None:
+    for page in MARKDOWN:
+        assert not re.search(r"\bcp_[A-Za-z0-9_-]{20,}", read(page)), page
+        assert not re.search(r"^\s*Password\s+[A-Za-z0-9]{16}\s", read(page), re.MULTILINE), page
