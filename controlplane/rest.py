@@ -23,7 +23,7 @@ from controlplane.fallbacks import enveloped
 from tools.api.exceptions import body_too_large
 from tools.api.request_ids import given_request_id, parse_request_id
 from tools.conf import deployment
-from tools.errors import ErrorDetails, MalformedRequest
+from tools.errors import ErrorDetails, MalformedRequest, Stopping
 
 # Seconds after which a call counts as long enough to be worth watching its caller.
 LOOK_AFTER = 0.05
@@ -65,7 +65,8 @@ class ViewEndpoint:
         except asyncio.CancelledError:
             if gone.noticed:
                 raise RequestAborted from None
-            raise
+            # Cut off because the process has to leave: the caller is still there and is told so.
+            return enveloped(Stopping(), given_request_id(request))
         except Exception as error:  # noqa: BLE001 - translated, or logged as a bug
             return enveloped(error, given_request_id(request))
         finally:
