@@ -1,0 +1,1 @@
+"""RAG: the parts that pipelines are made of, and the pipelines."""
