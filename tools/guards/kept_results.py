@@ -10,24 +10,19 @@ passes the answer uncut, so nothing is lost; `read` answers None, as for a resul
 
 from __future__ import annotations
 
-import asyncio
-import base64
 import hashlib
 import logging
 import secrets
 import uuid
-import zlib
 from typing import Final
 
 from redis.exceptions import RedisError
 
+from tools.guards.parts import fetch, pack, unpack, upload
 from tools.guards.redis import RedisDown, RedisLink, load_script
 
 logger = logging.getLogger(__name__)
 
-PART_BYTES: Final = 256 * 1024
-UPLOAD_SECONDS: Final = 60
-OFFLOAD_CHARACTERS: Final = 20_000
 _PUBLISH: Final = load_script("kept_results")
 
 
@@ -56,11 +51,8 @@ class KeptResults:
         raw = body.encode("utf-8", "surrogatepass")
         if len(raw) > self._max_bytes:
             return False
-        packed = (
-            await asyncio.to_thread(_pack, raw) if len(raw) > OFFLOAD_CHARACTERS else _pack(raw)
-        )
         try:
-            return await self._send(key, packed)
+            return await self._send(key, await pack(raw))
         except (RedisDown, RedisError) as fault:
             logger.warning("The result of %s is not kept: %s", request_id, fault)
             return False
@@ -71,36 +63,27 @@ class KeptResults:
         if key is None:
             return None
         try:
-            packed = await self._fetch(key)
+            packed = await fetch(self._link, key)
         except (RedisDown, RedisError) as fault:
             logger.warning("The result of %s cannot be read: %s", request_id, fault)
             return None
         if not packed:
             return None
         try:
-            return await asyncio.to_thread(_unpack, packed)
-        except (ValueError, zlib.error):
+            return await unpack(packed)
+        except ValueError:
             # Replaced by a later call with the same id while it was being read.
             logger.warning("The result of %s changed while it was read", request_id)
             return None
 
     async def _send(self, key: str, packed: bytes) -> bool:
-        upload = f"{key}:{secrets.token_hex(8)}"
-        for start in range(0, len(packed), PART_BYTES):
-            pushed = self._link.submit("RPUSH", upload, packed[start : start + PART_BYTES])
-            expiring = self._link.submit("EXPIRE", upload, UPLOAD_SECONDS)
-            await asyncio.gather(pushed, expiring)
-        keys = [upload, key, "cp:result:index", "cp:result:sizes"]
+        uploaded = f"{key}:{secrets.token_hex(8)}"
+        await upload(self._link, uploaded, packed)
+        keys = [uploaded, key, "cp:result:index", "cp:result:sizes"]
         published = await self._link.script(
             _PUBLISH, keys, self._ttl_seconds, len(packed), self._max_total_bytes
         )
         return bool(published)
-
-    async def _fetch(self, key: str) -> str:
-        parts: list[str] = []
-        while part := await self._link.command("LRANGE", key, len(parts), len(parts)):
-            parts += part
-        return "".join(parts)
 
 
 def _key(request_id: str, owner: str) -> str | None:
@@ -110,12 +93,3 @@ def _key(request_id: str, owner: str) -> str | None:
         return None
     digest = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()
     return f"cp:result:{identifier}:{digest[:32]}"
-
-
-def _pack(raw: bytes) -> bytes:
-    """Compressed, as ASCII: the shared link decodes every reply as text."""
-    return base64.b64encode(zlib.compress(raw, 1))
-
-
-def _unpack(packed: str) -> str:
-    return zlib.decompress(base64.b64decode(packed, validate=True)).decode("utf-8", "surrogatepass")

@@ -12,7 +12,8 @@ import pytest
 from typing_extensions import override
 
 from tests.tools.guards.support import OwnValkey
-from tools.guards.kept_results import PART_BYTES, UPLOAD_SECONDS, KeptResults
+from tools.guards.kept_results import KeptResults
+from tools.guards.parts import PART_BYTES, UPLOAD_SECONDS
 from tools.guards.redis import Argument, RedisDown, RedisLink
 
 OWNER = "key:alpha"

@@ -1,0 +1,62 @@
+"""What workers are told about calls that run as tasks."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from controlplane.celery import VISIBILITY_TIMEOUT
+from tests.doors import RestDoor
+from tests.factories import make_tool
+from tests.processes import wait_until
+from tests.tools.mcp_server.task_client import TaskClient
+from tests.workers import celery_worker
+from tools.execution.deferred import LONGEST_RUN, RUN_MARGIN
+from tools.tasks import CLAIM_SECONDS, KILL_SECONDS
+
+SEND = """
+import django
+django.setup()
+from tools.tasks import send_call
+send_call("00000000-0000-4000-8000-000000000000", 1)
+"""
+
+
+def test_longest_run_is_over_before_its_message_is_given_to_another_worker() -> None:
+    longest = LONGEST_RUN + RUN_MARGIN + CLAIM_SECONDS + KILL_SECONDS
+    assert longest < VISIBILITY_TIMEOUT
+
+
+def test_process_without_a_broker_says_so_instead_of_looking_for_one() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SEND], env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "RuntimeError: this process has no way to the workers" in done.stderr
+
+
+def test_worker_that_cannot_read_the_catalogue_runs_the_task_once_it_can(
+    door: RestDoor, tmp_path: Path
+) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("the database is a file that this test brings late")
+    make_tool(name="slow", long_running=True)
+    client = TaskClient(door)
+    late = tmp_path / "late.sqlite3"
+    with celery_worker(tmp_path / "worker.log", DATABASE_URL=f"sqlite:///{late}") as worker:
+        task_id = client.begin("slow", {"n": 1})
+        wait_until(lambda: "no such table" in worker.output, what="a worker without a catalogue")
+        assert client.get(task_id)["status"] == "working"
+        with (
+            closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source,
+            closing(sqlite3.connect(late)) as target,
+        ):
+            source.backup(target)
+        assert client.wait(task_id)["status"] == "completed"
