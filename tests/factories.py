@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from tools.contracts import ToolSource
-from tools.models import ApiClient, ServiceConfiguration, Tool, Toolset
+from tools.models import ApiClient, Prompt, Resource, ServiceConfiguration, Tool, Toolset
 from tools.services.issue_key import replace_key
 
 numbers = count(1)
@@ -32,11 +32,51 @@ def make_tool(**overrides: Any) -> Tool:
     return tool
 
 
-def make_toolset(*, tools: Iterable[Tool] = (), **overrides: Any) -> Toolset:
-    """A saved toolset that holds `tools`."""
+def prompt_values(**overrides: Any) -> dict[str, Any]:
+    """What a sound prompt is made of."""
+    return {
+        "name": f"prompt_{next(numbers)}",
+        "description": "Asks about a topic.",
+        "arguments": [{"name": "topic", "required": True}],
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Tell about {topic}."}}],
+        **overrides,
+    }
+
+
+def make_prompt(**overrides: Any) -> Prompt:
+    """A saved prompt."""
+    prompt = Prompt(**prompt_values(**overrides))
+    prompt.save()
+    return prompt
+
+
+def resource_values(**overrides: Any) -> dict[str, Any]:
+    """What a sound resource is made of."""
+    number = next(numbers)
+    values = {"uri": f"docs://page/{number}", "name": f"page {number}", **overrides}
+    return values if "blob" in values else {"text": "Some text.", **values}
+
+
+def make_resource(**overrides: Any) -> Resource:
+    """A saved resource."""
+    resource = Resource(**resource_values(**overrides))
+    resource.save()
+    return resource
+
+
+def make_toolset(
+    *,
+    tools: Iterable[Tool] = (),
+    prompts: Iterable[Prompt] = (),
+    resources: Iterable[Resource] = (),
+    **overrides: Any,
+) -> Toolset:
+    """A saved toolset that holds what is given."""
     toolset = Toolset(**{"slug": f"set-{next(numbers)}", **overrides})
     toolset.save()
     toolset.tools.set(tools)
+    toolset.prompts.set(prompts)
+    toolset.resources.set(resources)
     return toolset
 
 

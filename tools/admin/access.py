@@ -7,10 +7,12 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
+from tools.admin.connect import ConnectView
 from tools.admin.texts import moment
 from tools.models import ApiClient
 from tools.services.issue_key import IssuedKey, replace_key
@@ -35,6 +37,12 @@ class ApiClientAdmin(ModelAdmin):
         ("Key", {"fields": ("hint", "last_used", "created")}),
     )
     actions = ("replace_keys", "enable", "disable")
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(ConnectView.as_view(model_admin=self))
+        # Before the others: the last of them takes whatever it is given for a row.
+        return [path("connect/", view, name="tools_apiclient_connect"), *super().get_urls()]
 
     @override
     def get_queryset(self, request: HttpRequest) -> Any:

@@ -5,26 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
-from django.utils.text import Truncator
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
 from tools.admin.json_fields import JsonFieldsMixin
-from tools.admin.texts import badge, moment
+from tools.admin.switching import SwitchedRows
+from tools.admin.texts import badge
 from tools.models import Tool, Toolset
 from tools.services.tool_status import ToolStatus, handler_faults, tool_faults, tool_status
 
-# A row of the list on a phone is two lines high.
-LONGEST_SHOWN = 60
 STATUS_COLOURS = {
     ToolStatus.HEALTHY: "success",
     ToolStatus.DEGRADED: "warning",
@@ -47,12 +43,12 @@ class ToolForm(forms.ModelForm):
 
 
 @admin.register(Tool)
-class ToolAdmin(JsonFieldsMixin, ModelAdmin):
+class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     """What agents can call."""
 
     form = ToolForm
     list_display = ("name", "title", "source", "enabled", "problem", "updated")
-    list_filter = ("enabled", "source", "read_only", "requires_context_management")
+    list_filter = ("enabled", "source", "read_only", "requires_context_management", "long_running")
     list_filter_submit = False
     search_fields = ("name", "title", "description")
     list_per_page = 50
@@ -77,6 +73,7 @@ class ToolAdmin(JsonFieldsMixin, ModelAdmin):
                     "queue_timeout_seconds",
                     "cache_ttl_seconds",
                     "dependency",
+                    "long_running",
                 )
             },
         ),
@@ -112,28 +109,9 @@ class ToolAdmin(JsonFieldsMixin, ModelAdmin):
         given: dict[str, Any] = super().get_changeform_initial_data(request)
         return {"input_schema": {"type": "object", "properties": {}}, **given}
 
-    @admin.display(description="Created")
-    def created(self, tool: Tool) -> str:
-        return moment(tool.created_at)
-
-    @admin.display(description="Updated", ordering="updated_at")
-    def updated(self, tool: Tool) -> str:
-        return moment(tool.updated_at)
-
-    @admin.display(description="Problem")
-    def problem(self, tool: Tool) -> str:
-        """Why agents do not get this tool, in short, or a dash."""
-        faults = tool_faults(tool)
-        if not faults:
-            return "-"
-        more = f" (+{len(faults) - 1})" if len(faults) > 1 else ""
-        return _red(Truncator(faults[0]).chars(LONGEST_SHOWN) + more)
-
-    @admin.display(description="Problems")
-    def problems(self, tool: Tool) -> str:
-        """Everything that keeps this tool from agents."""
-        faults = tool_faults(tool)
-        return format_html_join("", "{}<br>", ((_red(fault),) for fault in faults)) or "none"
+    @override
+    def faults_of(self, row: Any) -> list[str]:
+        return tool_faults(row)
 
     @admin.display(description="Status")
     def status(self, tool: Tool) -> SafeString:
@@ -148,36 +126,22 @@ class ToolAdmin(JsonFieldsMixin, ModelAdmin):
             '<a class="text-primary-600" href="{}?{}">Show in the request log</a>', address, query
         )
 
-    @admin.action(description="Enable selected tools", permissions=["change"])
-    def enable(self, request: HttpRequest, queryset: QuerySet[Tool]) -> None:
-        self._switch(request, queryset, on=True)
-
-    @admin.action(description="Disable selected tools", permissions=["change"])
-    def disable(self, request: HttpRequest, queryset: QuerySet[Tool]) -> None:
-        self._switch(request, queryset, on=False)
-
-    def _switch(self, request: HttpRequest, queryset: QuerySet[Tool], *, on: bool) -> None:
-        # The queryset announces the change, so that running processes follow.
-        count = queryset.update(enabled=on, updated_at=timezone.now())
-        word = "enabled" if on else "disabled"
-        self.message_user(
-            request, f"{count} {'tool' if count == 1 else 'tools'} {word}.", messages.SUCCESS
-        )
-
-
-def _red(text: str) -> SafeString:
-    return format_html('<span class="text-red-700 dark:text-red-400">{}</span>', text)
-
 
 @admin.register(Toolset)
 class ToolsetAdmin(ModelAdmin):
-    """Groups of tools, granted to API clients."""
+    """Groups of tools, prompts and resources, granted to API clients."""
 
-    list_display = ("slug", "description", "includes_all", "size", "granted_to")
-    search_fields = ("slug", "description")
-    autocomplete_fields = ("tools",)
-    fields = ("slug", "description", "includes_all", "tools")
-    conditional_fields = {"tools": "includes_all == false"}
+    list_display = ("slug", "description", "includes_all", "search_only", "size", "granted_to")
+    list_filter = ("includes_all", "search_only")
+    list_filter_submit = False
+    search_fields = ("slug", "title", "description", "oauth_scope")
+    autocomplete_fields = ("tools", "prompts", "resources")
+    fieldsets = (
+        (None, {"fields": ("slug", "title", "description")}),
+        ("What it holds", {"fields": ("includes_all", "tools", "prompts", "resources")}),
+        ("How it is used", {"fields": ("search_only", "oauth_scope")}),
+    )
+    conditional_fields = dict.fromkeys(("tools", "prompts", "resources"), "includes_all == false")
 
     @override
     def get_queryset(self, request: HttpRequest) -> Any:

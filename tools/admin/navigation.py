@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
-# Group, then title, icon, app and model of each entry.
+# Group, then title, icon, app and model of each entry, and its page if that is not the list.
 PLAN = (
     (
         "Catalogue",
-        (("Tools", "build", "tools", "tool"), ("Toolsets", "inventory_2", "tools", "toolset")),
+        (
+            ("Tools", "build", "tools", "tool"),
+            ("Prompts", "chat", "tools", "prompt"),
+            ("Resources", "article", "tools", "resource"),
+            ("Toolsets", "inventory_2", "tools", "toolset"),
+        ),
     ),
     (
         "Request log",
@@ -25,6 +31,7 @@ PLAN = (
         "Access",
         (
             ("API clients", "key", "tools", "apiclient"),
+            ("Connect a client", "cable", "tools", "apiclient", "connect"),
             ("Users", "person", "auth", "user"),
             ("Groups", "group", "auth", "group"),
         ),
@@ -37,16 +44,22 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """What the person may look at, by area."""
     groups = [(title, _items(request, entries)) for title, entries in PLAN]
     groups[-1][1].append({"title": "API documentation", "icon": "api", "link": "/api/docs"})
+    _mark_current(request.path, [item for _, items in groups for item in items])
     return [{"title": title, "items": items} for title, items in groups if items]
 
 
-def _items(
-    request: HttpRequest, entries: tuple[tuple[str, str, str, str], ...]
-) -> list[dict[str, Any]]:
+def _mark_current(path: str, items: list[dict[str, Any]]) -> None:
+    """Mark one entry as the one being looked at: a page below another's address is not that other."""
+    near = [item["link"] for item in items if path.startswith(item["link"])]
+    for item in items:
+        item["active"] = item["link"] == max(near, key=len, default=None)
+
+
+def _items(request: HttpRequest, entries: Iterable[tuple[str, ...]]) -> list[dict[str, Any]]:
     items = []
-    for title, icon, app, model in entries:
+    for title, icon, app, model, *page in entries:
         try:
-            link = reverse(f"admin:{app}_{model}_changelist")
+            link = reverse(f"admin:{app}_{model}_{page[0] if page else 'changelist'}")
         except NoReverseMatch:
             continue
         if request.user.has_perm(f"{app}.view_{model}"):

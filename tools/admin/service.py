@@ -45,7 +45,14 @@ class ServiceConfigurationAdmin(JsonFieldsMixin, ModelAdmin):
         ),
         (
             "Server",
-            {"fields": ("server_workers", "server_timeout", "server_graceful_shutdown_seconds")},
+            {
+                "fields": (
+                    "server_workers",
+                    "server_timeout",
+                    "server_graceful_shutdown_seconds",
+                    "mcp_max_connections",
+                )
+            },
         ),
         ("Browsers", {"fields": ("cors_enabled", "cors_allowed_origins")}),
         ("Dependencies", {"fields": ("dependencies", "updated")}),

@@ -26,3 +26,8 @@ def moment(value: datetime | None, *, milliseconds: bool = False) -> SafeString 
 def unbroken(text: str) -> SafeString:
     """`text` on one line, however narrow its column."""
     return format_html('<span class="whitespace-nowrap">{}</span>', text)
+
+
+def red(text: str) -> SafeString:
+    """`text` in the colour of faults."""
+    return format_html('<span class="text-red-700 dark:text-red-400">{}</span>', text)

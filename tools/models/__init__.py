@@ -3,11 +3,14 @@
 from tools.models.access import ApiClient
 from tools.models.catalog import CatalogState, Tool, Toolset
 from tools.models.journal import ToolRequest, ToolResponse
+from tools.models.offerings import Prompt, Resource
 from tools.models.service import ServiceConfiguration
 
 __all__ = [
     "ApiClient",
     "CatalogState",
+    "Prompt",
+    "Resource",
     "ServiceConfiguration",
     "Tool",
     "ToolRequest",

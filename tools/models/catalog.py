@@ -14,14 +14,17 @@ from typing_extensions import override
 
 from tools.contracts import ToolSource
 from tools.models.fields import json_list, json_object, json_value
+from tools.models.offerings import Prompt, Resource
 from tools.models.signals import AnnouncingManager
 from tools.models.tool_rules import (
     LONGEST_CACHE_TTL,
     NAME_PATTERN,
+    SCOPE_PATTERN,
     SHORTEST_DESCRIPTION,
     SLUG_PATTERN,
     TOOL_CONSTRAINTS,
     extends,
+    header_faults,
     output_schema_faults,
     with_required_listed,
 )
@@ -137,6 +140,12 @@ class Tool(models.Model):
     keep_body = models.BooleanField(
         default=True, help_text="Keep the (capped) result in the request log."
     )
+    long_running = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Calls of clients that understand tasks are answered with a task and run by a "
+        "worker.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -181,6 +190,7 @@ class Tool(models.Model):
         # An empty value has its own message: the field is required.
         if self.input_schema:
             yield "input_schema", object_schema_faults(self.input_schema)
+            yield "input_schema", header_faults(self.input_schema)
         if self.output_schema is not None:
             yield "output_schema", output_schema_faults(self.output_schema)
         if self.read_only and self.destructive:
@@ -218,18 +228,42 @@ class Tool(models.Model):
 
 
 class Toolset(models.Model):
-    """A named group of tools; API clients see the tools of the sets they were granted."""
+    """A named group of tools, prompts and resources; API clients see those they were granted."""
 
     slug = models.CharField(
         max_length=64,
         unique=True,
         validators=[RegexValidator(SLUG_PATTERN, "Use lower-case letters, digits and hyphens.")],
     )
+    title = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Shown to people by clients.",
+    )
     description = models.CharField(max_length=300, blank=True)
     includes_all = models.BooleanField(
-        default=False, help_text="Holds every tool, also ones added later."
+        default=False,
+        help_text="Holds every tool, prompt and resource, also ones added later.",
     )
     tools = models.ManyToManyField(Tool, related_name="toolsets", blank=True)
+    prompts = models.ManyToManyField(Prompt, related_name="toolsets", blank=True)
+    resources = models.ManyToManyField(Resource, related_name="toolsets", blank=True)
+    search_only = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Agents list only tool_search and call_tool, and find the tools through them.",
+    )
+    oauth_scope = models.CharField(
+        "OAuth scope",
+        max_length=128,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[RegexValidator(SCOPE_PATTERN, "Use one OAuth scope, without spaces.")],
+        help_text="The scope that grants this set to the bearer of an OAuth token. Empty: none does.",
+    )
 
     objects = AnnouncingManager()
 
@@ -238,6 +272,16 @@ class Toolset(models.Model):
         constraints = (
             models.CheckConstraint(
                 condition=Q(slug__regex=SLUG_PATTERN), name="toolset_slug_pattern"
+            ),
+            models.CheckConstraint(
+                condition=Q(oauth_scope="") | Q(oauth_scope__regex=SCOPE_PATTERN),
+                name="toolset_oauth_scope_pattern",
+            ),
+            models.UniqueConstraint(
+                fields=("oauth_scope",),
+                condition=~Q(oauth_scope=""),
+                name="toolset_oauth_scope_unique",
+                violation_error_message="Another toolset has this OAuth scope.",
             ),
         )
 

@@ -118,6 +118,12 @@ class ServiceConfiguration(models.Model):
         validators=[origins],
         help_text='Allowed beside localhost, such as ["https://app.example"].',
     )
+    mcp_max_connections = models.PositiveIntegerField(
+        "MCP connections",
+        default=DEFAULTS.mcp_max_connections,
+        validators=[MinValueValidator(1), MaxValueValidator(100_000)],
+        help_text="Most MCP clients served at the same time, per transport and web process.",
+    )
     logging_level = models.CharField(
         "log level", max_length=8, default="INFO", choices=[(level, level) for level in LOG_LEVELS]
     )
@@ -167,6 +173,10 @@ class ServiceConfiguration(models.Model):
                 name="service_dependency_timeout_range",
             ),
             models.CheckConstraint(
+                condition=Q(mcp_max_connections__gte=1, mcp_max_connections__lte=100_000),
+                name="service_mcp_connections_range",
+            ),
+            models.CheckConstraint(
                 condition=Q(logging_level__in=LOG_LEVELS), name="service_log_level_known"
             ),
             models.CheckConstraint(
@@ -194,7 +204,7 @@ class ServiceConfiguration(models.Model):
         exposed = ServiceSettings(
             service_host=self.service_host or "localhost"
         ).reachable_from_network
-        if exposed and not (self.security_api_keys_enabled or deployment().allow_keyless_network):
+        if exposed and not (self.security_api_keys_enabled or deployment().keys_optional):
             raise ValidationError({"service_host": KEYLESS_NETWORK})
 
     def to_settings(self) -> ServiceSettings:

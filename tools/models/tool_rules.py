@@ -17,9 +17,12 @@ from tools.schemas import SchemaFault, compile_schema, normalise
 # length is in the pattern, because SQLite does not keep to that of a column.
 NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}\Z"
 SLUG_PATTERN = r"^[a-z][a-z0-9-]{0,63}\Z"
+# The characters of RFC 6749: printable ASCII but for space, quote and backslash.
+SCOPE_PATTERN = r"^[!#-\[\]-~]{1,128}\Z"
 SHORTEST_DESCRIPTION = 10
 # That many characters from the first to the last that is not white space.
 LONG_ENOUGH = r"(?s)\S.{8,}\S"
+HEADER_MARK = "x-mcp-header"
 LONGEST_CACHE_TTL = 30 * 24 * 3600
 
 TOOL_CONSTRAINTS = (
@@ -93,6 +96,17 @@ def with_required_listed(schema: Any) -> Any:
     if not isinstance(schema.get("properties"), dict):
         return schema
     return normalise(schema) if isinstance(schema.get("required", []), list) else schema
+
+
+def header_faults(schema: Any) -> list[str]:
+    """What is wrong with arguments that are announced in headers; clients drop such a tool unseen."""
+    if HEADER_MARK not in str(schema):
+        return []
+    # The SDK is slow to load and seldom needed here.
+    from mcp.shared.inbound import find_invalid_x_mcp_header
+
+    fault = find_invalid_x_mcp_header(schema)
+    return [f"{fault}."] if fault else []
 
 
 def output_schema_faults(schema: Any) -> list[str]:

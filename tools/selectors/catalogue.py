@@ -1,30 +1,41 @@
-"""The whole catalogue as one frozen value: tools, who may see them, and the settings in force."""
+"""The whole catalogue as one frozen value: what is offered, who may see it, the settings in force."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.core.exceptions import ValidationError
+from django.db.models import Prefetch
 
 from tools.conf import ServiceSettings
-from tools.contracts import Caller, CallerKind, ToolSource, ToolSpec
-from tools.models import ApiClient, CatalogState, Tool, Toolset
+from tools.contracts import (
+    Caller,
+    CallerKind,
+    PromptSpec,
+    ResourceSpec,
+    ToolsetSpec,
+    ToolSpec,
+)
+from tools.models import ApiClient, CatalogState, Prompt, Resource, Tool, Toolset
 from tools.selectors.service import service_settings
-
-logger = logging.getLogger(__name__)
+from tools.selectors.specs import prompt_specs, resource_specs, tool_specs
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """One version of the catalogue. `flawed` names rows left out and why."""
+    """One version of the catalogue. `flawed` names rows left out and why.
+
+    Tools and prompts are keyed by name, resources by address, toolsets by slug, callers by the hash
+    of their key.
+    """
 
     version: int = 0
     settings: ServiceSettings = field(default_factory=ServiceSettings)
     tools: Mapping[str, ToolSpec] = field(default_factory=dict)
-    toolsets: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    prompts: Mapping[str, PromptSpec] = field(default_factory=dict)
+    resources: Mapping[str, ResourceSpec] = field(default_factory=dict)
+    toolsets: Mapping[str, ToolsetSpec] = field(default_factory=dict)
     callers: Mapping[str, Caller] = field(default_factory=dict)
     flawed: Mapping[str, str] = field(default_factory=dict)
 
@@ -42,53 +53,54 @@ def load_catalogue() -> Catalogue:
     """
     version = catalogue_version()
     settings = service_settings()
-    tools, flawed = _tools()
+    tools, flawed_tools = tool_specs()
+    prompts, flawed_prompts = prompt_specs()
+    resources, flawed_resources = resource_specs()
     return Catalogue(
         version=version,
         settings=settings,
         tools=tools,
-        toolsets=_toolsets(tools),
+        prompts=prompts,
+        resources=resources,
+        toolsets=_toolsets(tools, prompts, resources),
         callers=_callers(settings),
-        flawed=flawed,
+        flawed={**flawed_resources, **flawed_prompts, **flawed_tools},
     )
 
 
-def _tools() -> tuple[dict[str, ToolSpec], dict[str, str]]:
-    specs: dict[str, ToolSpec] = {}
-    flawed: dict[str, str] = {}
-    for row in Tool.objects.filter(enabled=True).order_by("name"):
-        try:
-            row.full_clean(validate_unique=False, validate_constraints=False)
-            specs[row.name] = _spec(row)
-        except (ValidationError, TypeError, ValueError) as fault:
-            flawed[row.name] = "; ".join(getattr(fault, "messages", [str(fault)]))
-            logger.error("Tool %r is left out of the catalogue: %s", row.name, flawed[row.name])
-    return specs, flawed
-
-
-def _spec(row: Any) -> ToolSpec:
-    copied = (
-        "name title description input_schema output_schema handler read_only destructive idempotent "
-        "metadata timeout_seconds max_concurrent queue_timeout_seconds cache_ttl_seconds dependency "
-        "requires_context_management token_budget keep_body"
-    )
-    values = {name: getattr(row, name) for name in copied.split()}
-    return ToolSpec(
-        **values,
-        source=ToolSource(row.source),
-        tags=tuple(row.tags),
-        preserve_keys=tuple(row.preserve_keys),
-    )
-
-
-def _toolsets(tools: Mapping[str, ToolSpec]) -> dict[str, frozenset[str]]:
-    everything = frozenset(tools)
+def _toolsets(
+    tools: Mapping[str, ToolSpec],
+    prompts: Mapping[str, PromptSpec],
+    resources: Mapping[str, ResourceSpec],
+) -> dict[str, ToolsetSpec]:
+    """The sets by slug. One that includes all holds everything there is; none holds what is off."""
     return {
-        row.slug: everything
-        if row.includes_all
-        else frozenset(tool.name for tool in row.tools.all()) & everything
-        for row in Toolset.objects.prefetch_related("tools")
+        row.slug: ToolsetSpec(
+            slug=row.slug,
+            title=row.title,
+            description=row.description,
+            tools=_held(row, [tool.name for tool in row.tools.all()], tools),
+            prompts=_held(row, [prompt.name for prompt in row.prompts.all()], prompts),
+            resources=_held(row, [item.uri for item in row.resources.all()], resources),
+            search_only=row.search_only,
+            oauth_scope=row.oauth_scope,
+        )
+        for row in Toolset.objects.prefetch_related(*_members())
     }
+
+
+def _held(row: Any, members: list[str], served: Mapping[str, Any]) -> frozenset[str]:
+    everything = frozenset(served)
+    return everything if row.includes_all else everything.intersection(members)
+
+
+def _members() -> list[Prefetch[str]]:
+    """What the sets hold, without the parts that may be large."""
+    return [
+        Prefetch("tools", Tool.objects.only("name")),
+        Prefetch("prompts", Prompt.objects.only("name")),
+        Prefetch("resources", Resource.objects.only("uri")),
+    ]
 
 
 def _callers(settings: ServiceSettings) -> dict[str, Caller]:

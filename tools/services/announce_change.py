@@ -18,12 +18,26 @@ from django.db.models.signals import m2m_changed, post_delete, post_save
 
 from tools.conf import deployment
 from tools.guards.redis import CATALOGUE_KEY
-from tools.models import ApiClient, CatalogState, ServiceConfiguration, Tool, Toolset
+from tools.models import (
+    ApiClient,
+    CatalogState,
+    Prompt,
+    Resource,
+    ServiceConfiguration,
+    Tool,
+    Toolset,
+)
 from tools.models.signals import rows_changed_in_bulk
 
 logger = logging.getLogger(__name__)
 
-ANNOUNCED = (Tool, Toolset, ApiClient, ServiceConfiguration)
+ANNOUNCED = (Tool, Prompt, Resource, Toolset, ApiClient, ServiceConfiguration)
+MEMBERSHIPS = (
+    Toolset.tools.through,
+    Toolset.prompts.through,
+    Toolset.resources.through,
+    ApiClient.toolsets.through,
+)
 
 
 def connect_signals() -> None:
@@ -33,7 +47,7 @@ def connect_signals() -> None:
         post_delete.connect(
             _changed, sender=model, dispatch_uid=f"announce-delete-{model.__name__}"
         )
-    for through in (Toolset.tools.through, ApiClient.toolsets.through):
+    for through in MEMBERSHIPS:
         m2m_changed.connect(_changed, sender=through, dispatch_uid=f"announce-{through.__name__}")
     rows_changed_in_bulk.connect(_changed, dispatch_uid="announce-bulk")
 

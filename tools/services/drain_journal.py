@@ -42,6 +42,9 @@ RETRY_AFTER: Final = 0.5
 MOST_REFUSED: Final = 10_000
 
 Entry = tuple[str, Mapping[str, str]]
+# What to read of the stream: what nobody has read, or what this consumer has read and not written.
+NEW = ">"
+OWN = "0"
 
 
 class JournalDrain:
@@ -102,11 +105,18 @@ class JournalDrain:
         """On the way out: write what is there now, then let go of the connections."""
         try:
             async with asyncio.timeout(1):
+                # What was read when the draining was stopped is still ours, and written by nobody.
+                if begun := await self._read(None, OWN):
+                    await self._write(begun)
                 while await self.step():
                     pass
         except (TimeoutError, RedisError, OSError, DatabaseError) as fault:
-            logger.warning(
-                "The rest of the journal is left to the next process: %s", type(fault).__name__
+            # While Redis is away calls are written straight to the database: nothing is left.
+            level = logging.DEBUG if self._waiting_for == "Redis" else logging.WARNING
+            logger.log(
+                level,
+                "The rest of the journal is left to the next process: %s",
+                type(fault).__name__,
             )
         await self._client.aclose()
         # Not waited for: a thread that waits for a lock must not keep the process from leaving.
@@ -128,10 +138,10 @@ class JournalDrain:
                 raise
         self._grouped = True
 
-    async def _read(self, block_ms: int | None) -> list[Entry]:
+    async def _read(self, block_ms: int | None, which: str = NEW) -> list[Entry]:
         try:
             reply = await self._client.xreadgroup(
-                GROUP, self._name, {JOURNAL_STREAM: ">"}, count=BATCH, block=block_ms
+                GROUP, self._name, {JOURNAL_STREAM: which}, count=BATCH, block=block_ms
             )
         except ResponseError as fault:
             # The server was emptied or replaced; the group is made again on the next step.

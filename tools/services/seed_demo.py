@@ -1,4 +1,4 @@
-"""What a first start needs to show something: the service, its own tools, one toolset, one client.
+"""What a first start needs to show something: the service, its tools, a prompt, a resource, a client.
 
 Safe to run at every start: rows are created when missing, and what an operator changed stays.
 """
@@ -17,6 +17,7 @@ from tools.conf import ServiceSettings, deployment
 from tools.contracts import ToolSource
 from tools.models import ApiClient, ServiceConfiguration, Tool, Toolset
 from tools.services.issue_key import issue_key
+from tools.services.seed_offerings import seed_offerings
 
 EVERYTHING = "all"
 DEMO_CLIENT = "demo"
@@ -40,6 +41,7 @@ def seed_demo() -> SeedResult:
         _seed_service(result)
         for builtin in BUILTINS.values():
             _seed_tool(builtin, result)
+        result.created += seed_offerings()
         _seed_toolset(result)
         _seed_client(result)
     return result
@@ -103,7 +105,7 @@ def _definition(builtin: BuiltinTool) -> dict[str, Any]:
         "input_schema": builtin.input_schema,
         "output_schema": builtin.output_schema,
         "read_only": builtin.read_only,
-        "destructive": False,
+        "destructive": builtin.destructive,
         "idempotent": builtin.idempotent,
         "required_prefix": builtin.required_prefix,
     }
@@ -114,7 +116,10 @@ def _definition(builtin: BuiltinTool) -> dict[str, Any]:
 def _seed_toolset(result: SeedResult) -> None:
     _, created = Toolset.objects.get_or_create(
         slug=EVERYTHING,
-        defaults={"description": "Every tool, also ones added later.", "includes_all": True},
+        defaults={
+            "description": "Every tool, prompt and resource, also ones added later.",
+            "includes_all": True,
+        },
     )
     if created:
         result.created.append(f"toolset {EVERYTHING}")

@@ -47,7 +47,10 @@ class _Form(HTMLParser):
 
     @override
     def handle_endtag(self, tag: str) -> None:
-        if tag == "textarea":
+        if tag == "textarea" and self._textarea:
+            # Browsers leave out a line end right after the tag.
+            shown = self.values[self._textarea]
+            self.values[self._textarea] = shown.removeprefix("\r\n").removeprefix("\n")
             self._textarea = None
             return
         if tag == "select":

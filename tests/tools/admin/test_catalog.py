@@ -11,6 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.factories import make_client, make_tool, make_toolset, tool_values
 from tests.tools.admin.pages import act, address, submit, text, untouched
+from tools.backends.builtin import BUILTINS
 from tools.models import CatalogState, Tool, Toolset
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +110,7 @@ def test_builtin_must_name_a_function_that_exists(admin_client: Client) -> None:
     # S4-005
     url = address(Tool, "add")
     response = submit(admin_client, url, **new_tool(source="builtin", handler="nothing"))
-    assert "is not a built-in; choose one of rag_health_check" in text(response)
+    assert f"is not a built-in; choose one of {', '.join(sorted(BUILTINS))}" in text(response)
     submit(admin_client, url, **new_tool(source="builtin", handler="server_metrics"))
     assert Tool.objects.get().handler == "server_metrics"
 
@@ -199,6 +200,15 @@ def test_list_is_searched_and_filtered(admin_client: Client) -> None:
     assert "beta" not in text(admin_client.get(url, {"q": "alph"}))
     assert "alpha" not in text(admin_client.get(url, {"enabled__exact": 0}))
     assert "alpha" in text(admin_client.get(url, {"source__exact": "http_api"}))
+
+
+def test_long_running_tools_are_marked_and_filtered(admin_client: Client) -> None:
+    submit(admin_client, address(Tool, "add"), **new_tool(long_running="on"))
+    make_tool(name="quick")
+    assert Tool.objects.get(name="search_notes").long_running
+    listed = text(admin_client.get(address(Tool, "changelist"), {"long_running__exact": 1}))
+    assert "search_notes" in listed
+    assert "quick" not in listed
 
 
 def test_list_costs_the_same_queries_for_any_number_of_tools(

@@ -28,8 +28,8 @@ def test_administrator_sees_every_area() -> None:
         for group in sidebar(request_of(root))
     }
     assert list(groups) == ["Catalogue", "Request log", "Access", "Service"]
-    assert groups["Catalogue"] == ["Tools", "Toolsets"]
-    assert groups["Access"] == ["API clients", "Users", "Groups"]
+    assert groups["Catalogue"] == ["Tools", "Prompts", "Resources", "Toolsets"]
+    assert groups["Access"] == ["API clients", "Connect a client", "Users", "Groups"]
 
 
 def test_entries_lead_to_pages(admin_client: Client) -> None:

@@ -304,3 +304,26 @@ def test_database_refuses_a_bad_bulk_change_of_a_sound_tool() -> None:
     database_refuses_change(tool, name="a-b")
     database_refuses_change(tool, input_schema={"type": "array"})
     database_refuses_change(tool, description="short")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"n": {"type": "number", "x-mcp-header": "Count"}}},
+        {"type": "object", "properties": {"n": {"type": "string", "x-mcp-header": "two words"}}},
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "string", "x-mcp-header": "Region"},
+                "b": {"type": "string", "x-mcp-header": "region"},
+            },
+        },
+    ],
+)
+def test_a_header_that_would_make_clients_drop_the_tool_is_refused(schema: dict[str, Any]) -> None:
+    assert model_refuses(Tool(**tool_values(input_schema=schema)), "input_schema")
+
+
+def test_an_argument_may_be_announced_in_a_header() -> None:
+    schema = {"type": "object", "properties": {"r": {"type": "string", "x-mcp-header": "Region"}}}
+    assert make_tool(input_schema=schema).problems() == []

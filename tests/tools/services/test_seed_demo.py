@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterator
 
 import pytest
 from pytest_django import Settings
 
-from tests.factories import make_client, make_service, make_tool
+from tests.factories import (
+    make_client,
+    make_prompt,
+    make_resource,
+    make_service,
+    make_tool,
+)
 from tools.backends.builtin import BUILTINS
 from tools.conf import deployment
+from tools.errors import ErrorDetails
 from tools.guards.keys import hash_key
-from tools.models import ApiClient, ServiceConfiguration, Tool, Toolset
+from tools.models import ApiClient, Prompt, Resource, ServiceConfiguration, Tool, Toolset
+from tools.selectors import load_catalogue
 from tools.services.seed_demo import seed_demo
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +54,28 @@ def test_first_run_gives_a_service_that_can_be_called() -> None:
     assert client.key_hash == hash_key(result.demo_key)
     assert [toolset.slug for toolset in client.toolsets.all()] == ["all"]
     assert result.demo_key not in repr(result)
+
+
+def test_first_run_gives_a_prompt_and_a_resource_to_try() -> None:
+    seed_demo()
+    prompt, resource = Prompt.objects.get(), Resource.objects.get()
+    assert (prompt.name, prompt.problems()) == ("summarise_calls", [])
+    assert (resource.uri, resource.problems()) == ("controlplane://guide", [])
+    catalogue = load_catalogue()
+    everything = catalogue.toolsets["all"]
+    assert everything.prompts == {"summarise_calls"}
+    assert everything.resources == {"controlplane://guide"}
+    named = set(re.findall(r"`([a-z]+_[a-z]+)`", resource.text))
+    fields = {field.name for field in dataclasses.fields(ErrorDetails)} | {"request_id"}
+    assert named - fields <= set(BUILTINS)
+
+
+def test_demo_prompt_and_resource_do_not_come_back_where_others_are() -> None:
+    make_prompt(name="ours")
+    make_resource(uri="docs://ours")
+    seed_demo()
+    assert [prompt.name for prompt in Prompt.objects.all()] == ["ours"]
+    assert [resource.uri for resource in Resource.objects.all()] == ["docs://ours"]
 
 
 def test_second_run_changes_nothing() -> None:

@@ -1,0 +1,115 @@
+"""A prompt with its arguments filled in, and the content of a resource, as MCP answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tools.contracts import PromptArgument, PromptSpec, ResourceSpec
+from tools.errors import ErrorDetails, InvalidArguments
+from tools.offerings import NotAnAddress, TooLong, expand, render_messages
+from tools.schemas import shown
+
+# A placeholder may stand in many places: what one argument costs is bounded by the whole.
+LONGEST_RENDERED: Final = 4 * 1024 * 1024
+
+
+def render_prompt(spec: PromptSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The messages of `spec` with `arguments` in place; optional ones left out become nothing.
+
+    Raises:
+        InvalidArguments: one is missing, not known, no text, or makes too long an answer.
+    """
+    _check(spec, arguments)
+    try:
+        messages = render_messages(spec.messages, arguments, LONGEST_RENDERED)
+    except TooLong:
+        raise _too_long("arguments") from None
+    except NotAnAddress as fault:
+        raise InvalidArguments(
+            "Invalid parameter: arguments",
+            ErrorDetails(
+                parameter="arguments",
+                value=shown(str(fault)),
+                expected="an absolute URI",
+                suggestion="Give an address with a scheme, such as docs://guide",
+            ),
+        ) from None
+    about = {"description": spec.description} if spec.description else {}
+    return {**about, "messages": messages}
+
+
+def render_resource(spec: ResourceSpec, uri: str, variables: Mapping[str, str]) -> dict[str, Any]:
+    """The content of `spec` as it is read at `uri`.
+
+    Raises:
+        InvalidArguments: a variable makes too long an answer.
+    """
+    content: dict[str, Any] = {"uri": uri}
+    if spec.mime_type:
+        content["mimeType"] = spec.mime_type
+    if spec.blob:
+        return {**content, "blob": spec.blob}
+    if not spec.is_template:
+        return {**content, "text": spec.text}
+    try:
+        return {**content, "text": expand(spec.text, variables, LONGEST_RENDERED)}
+    except TooLong:
+        raise _too_long("uri") from None
+
+
+def _check(spec: PromptSpec, arguments: Mapping[str, Any]) -> None:
+    known = {argument.name: argument for argument in spec.arguments}
+    for name, value in arguments.items():
+        if name not in known:
+            raise _unknown(spec, name)
+        if not isinstance(value, str):
+            raise InvalidArguments(
+                f"Invalid parameter: {name}",
+                ErrorDetails(
+                    parameter=name,
+                    value=shown(value),
+                    expected="a text",
+                    suggestion=f"Send {name} as a string",
+                ),
+            )
+    for argument in spec.arguments:
+        if argument.required and not arguments.get(argument.name):
+            raise _missing(argument)
+
+
+def _missing(argument: PromptArgument) -> InvalidArguments:
+    about = f": {argument.description}" if argument.description else ""
+    return InvalidArguments(
+        f"Invalid parameter: {argument.name}",
+        ErrorDetails(
+            parameter=argument.name,
+            expected="a text that is not empty",
+            suggestion=f"Send {argument.name}{about}",
+            available=argument.choices or None,
+        ),
+    )
+
+
+def _unknown(spec: PromptSpec, name: str) -> InvalidArguments:
+    names = tuple(argument.name for argument in spec.arguments)
+    return InvalidArguments(
+        f"Invalid parameter: {name[:100]}",
+        ErrorDetails(
+            parameter=name[:100],
+            expected=f"only {', '.join(names)}" if names else "no arguments",
+            suggestion=f"Leave out {name[:100]}; {spec.name} does not take it",
+            available=names or None,
+        ),
+    )
+
+
+def _too_long(parameter: str) -> InvalidArguments:
+    return InvalidArguments(
+        f"Invalid parameter: {parameter}",
+        ErrorDetails(
+            parameter=parameter,
+            expected=f"values that give at most {LONGEST_RENDERED} characters",
+            suggestion="Send shorter values",
+        ),
+    )
