@@ -25,7 +25,7 @@ from tools.api.serializers import EnvelopeSerializer
 from tools.conf import deployment
 from tools.contracts import ServiceState
 from tools.errors import PathNotFound
-from tools.execution.identity import identify
+from tools.execution.identity import identify, prepare
 from tools.execution.runtime import current
 
 
@@ -117,5 +117,7 @@ class MetricsView(AsyncAPIView):
         if not runtime.settings.monitoring_metrics_enabled:
             raise PathNotFound("There is nothing at this address")
         # Names of tools and how much they are used are for callers; health alone is for everyone.
-        identify(credentials_of(request), runtime.directory.catalogue)
+        credentials = credentials_of(request)
+        await prepare(credentials)
+        identify(credentials, runtime.directory.catalogue)
         return Response(await exposition(runtime), content_type=CONTENT_TYPE)

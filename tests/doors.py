@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import faulthandler
 import socket
+import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -59,8 +60,15 @@ class RestDoor:
             self._thread.join(20)
             if self._thread.is_alive():
                 faulthandler.dump_traceback(all_threads=True)
+                self._print_tasks()
             assert not self._thread.is_alive(), "the server did not stop"
         self._server = self._thread = self._client = None
+
+    def _print_tasks(self) -> None:
+        """What a server that does not stop is waiting for."""
+        assert self.loop is not None
+        for task in asyncio.all_tasks(self.loop):
+            task.print_stack(file=sys.stderr)
 
     @property
     def client(self) -> httpx2.Client:

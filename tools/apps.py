@@ -18,8 +18,10 @@ class ToolsConfig(AppConfig):
     def ready(self) -> None:
         from tools import checks  # noqa: F401 - registers the system checks
         from tools.backends.builtin import register_builtins
+        from tools.guards.call_tasks import workers
         from tools.services.announce_change import connect_signals
 
+        workers.send = _send_call
         register_builtins()
         connect_signals()
         post_migrate.connect(_prepare_journal, sender=self, dispatch_uid="prepare-journal")
@@ -30,3 +32,10 @@ def _prepare_journal(**kwargs: Any) -> None:
     from tools.services.prune_journal import prepare_journal
 
     prepare_journal()
+
+
+def _send_call(task_id: str, run_seconds: float) -> None:
+    """Imported when first needed: most commands never send one."""
+    from tools.tasks import send_call
+
+    send_call(task_id, run_seconds)

@@ -3,8 +3,9 @@
 tools.E001  a SECTION__KEY variable cannot be used
 tools.E002  the service would listen beyond this machine with API keys off
 tools.W001  an enabled tool cannot serve calls as it is defined
+tools.W002  an enabled prompt or resource is left out as it is defined
 
-E002 and W001 read the database, so they run where Django is told to check it
+E002, W001 and W002 read the database, so they run where Django is told to check it
 (`manage.py check --database default`, `migrate`).
 """
 
@@ -19,6 +20,7 @@ from django.db import DatabaseError, transaction
 
 from tools.conf import ConfigurationFault, ServiceSettings, deployment, with_overrides
 from tools.selectors import service_settings
+from tools.services.offering_status import flawed_offerings
 from tools.services.tool_status import flawed_tools
 
 T = TypeVar("T")
@@ -80,10 +82,28 @@ def tools_can_serve(
     ]
 
 
+@register(Tags.database)
+def offerings_can_be_read(
+    app_configs: Sequence[AppConfig] | None = None,
+    databases: Sequence[str] | None = None,
+    **kwargs: Any,
+) -> list[CheckMessage]:
+    """Every enabled prompt and resource is well defined."""
+    flawed = _read(databases, flawed_offerings) or {}
+    return [
+        Warning(
+            f"The {name} is bad and left out: {'; '.join(faults)}",
+            hint="Mend or disable it in the admin.",
+            id="tools.W002",
+        )
+        for name, faults in flawed.items()
+    ]
+
+
 def keyless_on_network(settings: ServiceSettings) -> bool:
-    """Whether anyone who can reach the machine could call tools without a key."""
+    """Whether anyone who can reach the machine could call tools without a key or a token."""
     open_to_all = settings.reachable_from_network and not settings.security_api_keys_enabled
-    return open_to_all and not deployment().allow_keyless_network
+    return open_to_all and not deployment().keys_optional
 
 
 def _read(databases: Sequence[str] | None, selector: Callable[[], T]) -> T | None:

@@ -30,6 +30,16 @@ class ConfigurationFault(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class OAuthSettings:
+    """Whose access tokens are accepted, and what they must be issued for."""
+
+    issuer: str
+    audience: str
+    jwks_url: str = ""
+    required_scopes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DeploymentSettings:
     """What the environment fixed for the life of this process."""
 
@@ -38,8 +48,17 @@ class DeploymentSettings:
     journal_retention_days: int
     journal_body_bytes: int
     allow_keyless_network: bool
+    task_keep_seconds: int
+    task_start_seconds: int
+    tasks_per_caller: int
     redis_url: str
     service_overrides: Mapping[str, str]
+    oauth: OAuthSettings | None = None
+
+    @property
+    def keys_optional(self) -> bool:
+        """Whether others may reach us with API keys off: tokens are asked for, or a proxy checks."""
+        return self.allow_keyless_network or self.oauth is not None
 
 
 @cache
@@ -54,8 +73,23 @@ def deployment() -> DeploymentSettings:
         journal_retention_days=values["JOURNAL_RETENTION_DAYS"],
         journal_body_bytes=values["JOURNAL_BODY_BYTES"],
         allow_keyless_network=values["ALLOW_KEYLESS_NETWORK"],
+        task_keep_seconds=values["TASK_KEEP_SECONDS"],
+        task_start_seconds=values["TASK_START_SECONDS"],
+        tasks_per_caller=values["TASKS_PER_CALLER"],
         redis_url=settings.REDIS_URL,
         service_overrides=values["SERVICE_OVERRIDES"],
+        oauth=_oauth(values),
+    )
+
+
+def _oauth(values: Mapping[str, Any]) -> OAuthSettings | None:
+    if not values["OAUTH_ISSUER"]:
+        return None
+    return OAuthSettings(
+        issuer=values["OAUTH_ISSUER"],
+        audience=values["OAUTH_AUDIENCE"],
+        jwks_url=values["OAUTH_JWKS_URL"],
+        required_scopes=tuple(values["OAUTH_REQUIRED_SCOPES"]),
     )
 
 
@@ -76,6 +110,7 @@ class ServiceSettings:
     security_rate_limit: int = 1000
     cors_enabled: bool = True
     cors_allowed_origins: tuple[str, ...] = ()
+    mcp_max_connections: int = 100
     logging_level: str = "INFO"
     dependencies: Mapping[str, Any] = field(default_factory=dict)
 
@@ -175,6 +210,7 @@ KEYS: Final[tuple[_Key, ...]] = (
     _Key("security", "rate_limit", _integer(10)),
     _Key("cors", "enabled", _boolean),
     _Key("cors", "allowed_origins", check_origins),
+    _Key("mcp", "max_connections", _integer(1, 100_000)),
     _Key("logging", "level", _level),
 )
 SECTIONS: Final = tuple(dict.fromkeys(key.section for key in KEYS))

@@ -6,13 +6,19 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from tools.errors import ControlPlaneError, ErrorCode, InternalFault
+from tools.errors import (
+    ControlPlaneError,
+    ErrorCode,
+    ErrorDetails,
+    ExecutionFailed,
+    InternalFault,
+)
 
 
 def time_ordered_uuid() -> uuid.UUID:
@@ -86,16 +92,22 @@ class CallerKind(StrEnum):
     ANONYMOUS = "anonymous"
     ADMIN = "admin"
     LOCAL = "local"
+    OAUTH = "oauth"
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a caller presented at the door. The secret never appears in a repr."""
+    """What a caller presented at the door. The secret never appears in a repr.
+
+    `toolset` is the one set of tools the caller asked for by the address it uses; empty: all it
+    was granted.
+    """
 
     kind: CallerKind
     secret: str = field(default="", repr=False)
     name: str = ""
     address: str = ""
+    toolset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +121,22 @@ class Caller:
     toolsets: frozenset[str] | None = None
 
 
+# Tells the caller how far a call is: done, total (None: not known), a word about it.
+Progress = Callable[[float, float | None, str], Awaitable[None]]
+# Asks the caller while a call runs: requests `{method, params}` by name in, responses by name out.
+Asking = Callable[[Mapping[str, Mapping[str, Any]]], Awaitable[Mapping[str, Any]]]
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call as a door understood it.
 
     `fault` is what the door found wrong while reading a request that is still a call (it names a
     tool); `execute` raises it during validation, so that the refusal is journalled like any other.
+    `caller` is who made a call that was accepted earlier and runs now; it stands in for the
+    credentials, which are not kept. `time_limit` is how many seconds such a call may take, in place
+    of the service's limit for calls that somebody waits for. `askable` has the methods by which the
+    caller may be asked for something meanwhile, `asking` does it where that is possible.
     """
 
     tool: str
@@ -125,6 +147,11 @@ class ToolCall:
     correlation_id: str = ""
     thread_id: str = ""
     fault: ControlPlaneError | None = None
+    progress: Progress | None = field(default=None, repr=False)
+    caller: Caller | None = None
+    time_limit: float | None = None
+    askable: frozenset[str] = frozenset()
+    asking: Asking | None = field(default=None, repr=False)
     call_id: uuid.UUID = field(default_factory=time_ordered_uuid)
     received_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -154,6 +181,7 @@ class ToolSpec:
     token_budget: int = 2000
     preserve_keys: tuple[str, ...] = ()
     keep_body: bool = True
+    long_running: bool = False
 
     def to_http(self) -> dict[str, Any]:
         """The tool as `GET /tools` lists it."""
@@ -162,6 +190,109 @@ class ToolSpec:
             "description": self.description,
             "input_schema": self.input_schema,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    """One thing a prompt asks for. `choices` are suggestions; other values are taken as well."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """The argument as prompts/list shows it."""
+        texts = {"title": self.title, "description": self.description}
+        return {"name": self.name, **_given(texts), "required": self.required}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSpec:
+    """A prompt as callers get it. Texts of `messages` hold `{argument}` placeholders."""
+
+    name: str
+    messages: tuple[Mapping[str, Any], ...]
+    title: str = ""
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """The prompt as prompts/list shows it."""
+        return {
+            "name": self.name,
+            **_given({"title": self.title, "description": self.description}),
+            "arguments": [argument.to_wire() for argument in self.arguments],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSpec:
+    """A resource as callers get it: one text or blob (base64), or a template for many texts.
+
+    `uri` of a template holds `{name}` for each of its `variables`, and so may its text; `choices`
+    suggests values for them.
+    `size` is that of the raw content in bytes; None for templates, whose texts differ.
+    """
+
+    uri: str
+    name: str
+    text: str = field(default="", repr=False)
+    blob: str = field(default="", repr=False)
+    is_template: bool = False
+    title: str = ""
+    description: str = ""
+    mime_type: str = ""
+    size: int | None = None
+    audience: tuple[str, ...] = ()
+    priority: float | None = None
+    modified_at: datetime | None = None
+    variables: tuple[str, ...] = ()
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def annotations(self) -> dict[str, Any]:
+        """Whom it is for, how much it matters and when it changed, as far as that is known."""
+        known: dict[str, Any] = {"audience": list(self.audience)} if self.audience else {}
+        if self.priority is not None:
+            known["priority"] = self.priority
+        if self.modified_at is not None:
+            known["lastModified"] = wire_time(self.modified_at)
+        return known
+
+    def to_wire(self) -> dict[str, Any]:
+        """The resource as resources/list or resources/templates/list shows it."""
+        known = {
+            "title": self.title,
+            "description": self.description,
+            "mimeType": self.mime_type,
+            "annotations": self.annotations(),
+        }
+        size = {} if self.size is None else {"size": self.size}
+        address = "uriTemplate" if self.is_template else "uri"
+        return {address: self.uri, "name": self.name, **_given(known), **size}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetSpec:
+    """What one toolset grants: names of tools and prompts, addresses of resources.
+
+    With `search_only`, lists show agents the tools that find and call the others instead of them.
+    """
+
+    slug: str
+    title: str = ""
+    description: str = ""
+    tools: frozenset[str] = frozenset()
+    prompts: frozenset[str] = frozenset()
+    resources: frozenset[str] = frozenset()
+    search_only: bool = False
+    oauth_scope: str = ""
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the keys that have an empty value."""
+    return {key: value for key, value in values.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +324,41 @@ class Deadline:
 
     def remaining(self) -> float:
         return max(0.0, self.at - time.monotonic())
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a backend knows about the call it serves, beside its arguments.
+
+    `progress` may be called as often as the backend likes; it reaches the caller when the caller
+    asked to be told, and costs nothing otherwise. `asking` is there when the call runs as a task.
+    """
+
+    caller: Caller
+    deadline: Deadline
+    request_id: uuid.UUID = field(default_factory=uuid.uuid4)
+    correlation_id: str = ""
+    thread_id: str = ""
+    progress: Progress | None = field(default=None, repr=False)
+    asking: Asking | None = field(default=None, repr=False)
+
+    async def report(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Tell the caller how far the call is."""
+        if self.progress is not None:
+            await self.progress(done, total, message)
+
+    async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Ask the caller for something, as `{method, params}` by name; its responses by name.
+
+        Raises:
+            ExecutionFailed: when the caller cannot be asked.
+        """
+        if self.asking is None:
+            raise ExecutionFailed(
+                "The tool has to ask its caller for something, which it can only do in a task",
+                ErrorDetails(suggestion="Call it with a client that declares the tasks extension"),
+            )
+        return await self.asking(requests)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,18 @@
 ControlPlaneError
     InvalidArguments            400  INVALID_ARGUMENTS
         MalformedRequest        400
+            InvalidMessage      400
         Unauthenticated         401
+            InsufficientScope   403
+        ForbiddenOrigin         403
         MethodNotAllowed        405
         NotAcceptable           406
         BodyTooLarge            413
         UnsupportedMediaType    415
     ToolNotFound                404  TOOL_NOT_FOUND
         PathNotFound            404
+        PromptNotFound          404
+        ResourceNotFound        404
     RateLimited                 429  RATE_LIMITED
         ConcurrencyExceeded     429
     ServiceUnavailable          503  SERVICE_UNAVAILABLE
@@ -17,9 +22,11 @@ ControlPlaneError
         Stopping                503
         BreakerOpen             503
         TransportFault          503
+        ConnectionLimitExceeded 503
     DeadlineExceeded            504  TIMEOUT
     ExecutionFailed             500  EXECUTION_ERROR
         UpstreamFailed          500
+            NsipApiFailed       500
         SummarizationFailed     500
         TokenCountingFailed     500
     InternalFault               500  INTERNAL_ERROR
@@ -32,7 +39,9 @@ Messages here are written for the caller; the cause of an unexpected fault goes 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -66,6 +75,19 @@ class CallStatus(StrEnum):
     TIMEOUT = "timeout"
 
 
+def whole_characters(text: str) -> str:
+    """`text` without halves of surrogate pairs, which JSON can write but UTF-8 cannot."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _sendable(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_sendable(item) for item in value]
+    return whole_characters(value) if isinstance(value, str) else value
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorDetails:
     """What a model can act on. Fields that are None do not travel."""
@@ -76,14 +98,12 @@ class ErrorDetails:
     suggestion: str | None = None
     retry_after: int | None = None
     available: tuple[str, ...] | None = None
+    max: int | None = None
+    current: int | None = None
 
     def to_wire(self) -> dict[str, Any]:
         pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in pairs
-            if value is not None
-        }
+        return {name: _sendable(value) for name, value in pairs if value is not None}
 
 
 class ControlPlaneError(Exception):
@@ -98,7 +118,7 @@ class ControlPlaneError(Exception):
 
     def __init__(self, message: str, details: ErrorDetails | None = None) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = whole_characters(message)
         self.details = details or ErrorDetails()
 
     @property
@@ -122,14 +142,51 @@ class MalformedRequest(InvalidArguments):
     mcp_code = -32700
 
 
+class InvalidMessage(MalformedRequest):
+    """JSON, but no message of the MCP door's protocol."""
+
+    mcp_code = -32600
+
+
 class Unauthenticated(InvalidArguments):
     http_status = 401
     mcp_kind = McpKind.PROTOCOL
 
+    def __init__(
+        self,
+        message: str,
+        details: ErrorDetails | None = None,
+        challenge: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, details)
+        # What a client of an identity provider needs to know, by the names of RFC 6750 and RFC 9728.
+        self.challenge = dict(challenge or {})
+
     @property
     @override
     def headers(self) -> dict[str, str]:
-        return {"WWW-Authenticate": 'Bearer realm="control plane"'}
+        parts = {"realm": "control plane", **self.challenge}
+        listed = ", ".join(f'{name}="{_quotable(value)}"' for name, value in parts.items())
+        return {"WWW-Authenticate": f"Bearer {listed}"}
+
+
+class InsufficientScope(Unauthenticated):
+    """The access token is good, but lacks a scope; the challenge names what is needed."""
+
+    http_status = 403
+
+
+def _quotable(value: str) -> str:
+    """`value` as the inside of a quoted string in a header."""
+    return re.sub(r'[^\x20-\x7e]|["\\]', "?", value)
+
+
+class ForbiddenOrigin(InvalidArguments):
+    """A host name that is not ours, or a page on an origin that may not call us."""
+
+    http_status = 403
+    mcp_kind = McpKind.PROTOCOL
+    mcp_code = -32600
 
 
 class MethodNotAllowed(InvalidArguments):
@@ -180,6 +237,14 @@ class PathNotFound(ToolNotFound):
     """No such address in the HTTP door, no such method in the MCP door."""
 
     mcp_code = -32601
+
+
+class PromptNotFound(ToolNotFound):
+    """No such prompt, or none for this caller."""
+
+
+class ResourceNotFound(ToolNotFound):
+    """No such resource, or none for this caller. Kept results that expired count as such."""
 
 
 class RateLimited(ControlPlaneError):
@@ -238,6 +303,20 @@ class TransportFault(ServiceUnavailable):
     """The dependency could not be reached."""
 
 
+class ConnectionLimitExceeded(ServiceUnavailable):
+    """The listener has as many clients as it may serve at the same time."""
+
+    mcp_kind = McpKind.PROTOCOL
+    mcp_code = -32603
+
+    def __init__(self, limit: int, open_now: int) -> None:
+        super().__init__(
+            f"connection_limit_exceeded: {open_now} of {limit} connections are in use",
+            retry_after=30,
+        )
+        self.details = replace(self.details, max=limit, current=open_now)
+
+
 class DeadlineExceeded(ControlPlaneError):
     code = ErrorCode.TIMEOUT
     http_status = 504
@@ -266,6 +345,20 @@ class UpstreamFailed(ExecutionFailed):
     """The service behind a tool answered with a failure."""
 
     retryable = True
+
+
+class NsipApiFailed(UpstreamFailed):
+    """The NSIP API could not answer `method`."""
+
+    def __init__(self, method: str, reason: str) -> None:
+        super().__init__(
+            f"NSIP API call failed: {method}",
+            ErrorDetails(
+                parameter="method",
+                value=method,
+                suggestion=f"Check NSIP API availability and parameters: {reason}",
+            ),
+        )
 
 
 class SummarizationFailed(ExecutionFailed):

@@ -10,9 +10,9 @@ from django.core import checks
 from django.db import connection
 from pytest_django import Settings
 
-from tests.factories import make_service, make_tool, tool_values
+from tests.factories import make_service, make_tool, prompt_values, resource_values, tool_values
 from tools.conf import deployment
-from tools.models import Tool
+from tools.models import Prompt, Resource, Tool
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +92,21 @@ def test_bad_tool_row_is_a_warning_that_names_it() -> None:
     ]
     assert "bent" in message.msg
     assert "tags" in message.msg
+
+
+def test_bad_prompt_or_resource_is_a_warning_that_names_it() -> None:
+    Prompt.objects.bulk_create([Prompt(**prompt_values(name="bent", arguments=5))])
+    Prompt.objects.bulk_create([Prompt(**prompt_values(name="off", arguments=5, enabled=False))])
+    Resource.objects.bulk_create([Resource(**resource_values(uri="docs://bent", audience=5))])
+    told = [
+        message.msg
+        for message in checks.run_checks(databases=["default"])
+        if message.id == "tools.W002"
+    ]
+    assert [message.split(" is bad")[0] for message in told] == [
+        "The prompt bent",
+        "The resource docs://bent",
+    ]
 
 
 def test_bad_tool_is_not_looked_for_unless_the_database_is_checked() -> None:

@@ -206,6 +206,7 @@ services = st.builds(
     cors_allowed_origins=st.lists(
         st.sampled_from(["https://a.example", "http://b.example:81"])
     ).map(tuple),
+    mcp_max_connections=st.integers(1, 100_000),
     logging_level=st.sampled_from(["DEBUG", "INFO", "WARNING", "ERROR"]),
     dependencies=st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), plain, max_size=3),
 )

@@ -25,7 +25,8 @@ FAILURES: dict[int, Any] = {
     status: OpenApiResponse(EnvelopeSerializer, description=description)
     for status, description in {
         400: "The request or its arguments are wrong (INVALID_ARGUMENTS)",
-        401: "No API key, or one nobody holds (INVALID_ARGUMENTS)",
+        401: "No API key or access token, or a bad one; see WWW-Authenticate (INVALID_ARGUMENTS)",
+        403: "The access token lacks a scope; see WWW-Authenticate (INVALID_ARGUMENTS)",
         404: "No such tool (TOOL_NOT_FOUND)",
         405: "No such method here (INVALID_ARGUMENTS)",
         406: "Answers are JSON only (INVALID_ARGUMENTS)",
@@ -47,11 +48,12 @@ class ToolsView(AsyncAPIView):
         summary="List the tools",
         responses={
             200: ToolsResponseSerializer,
-            **{code: FAILURES[code] for code in (401, 405, 406, 503)},
+            **{code: FAILURES[code] for code in (401, 403, 405, 406, 503)},
         },
     )
     async def get(self, request: Request) -> Response:
-        return Response(list_tools(credentials_of(request)).encoded)
+        listing = await list_tools(credentials_of(request))
+        return Response(listing.encoded)
 
 
 class CallToolView(AsyncAPIView):

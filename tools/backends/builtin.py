@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tools.backends import rag_tools, server_metrics
+from tools.backends import rag_tools, server_metrics, tool_search
 from tools.backends.ports import ports
 from tools.backends.read_result import SCHEMA as READ_RESULT_SCHEMA
 from tools.backends.read_result import read_result
 from tools.backends.registry import registry
-from tools.contracts import BackendResult, Caller, Deadline, ToolSource, ToolSpec
+from tools.contracts import BackendResult, CallContext, Caller, ToolSource, ToolSpec
 from tools.errors import ExecutionFailed
 
 Function = Callable[[Mapping[str, Any], Caller], Awaitable[Mapping[str, Any]]]
@@ -28,6 +28,7 @@ class BuiltinTool:
     function: Function
     output_schema: Mapping[str, Any] | None = None
     read_only: bool = True
+    destructive: bool = False
     idempotent: bool = True
     required_prefix: str = ""
     requires_context_management: bool = False
@@ -35,6 +36,10 @@ class BuiltinTool:
 
 async def _read_result(arguments: Mapping[str, Any], caller: Caller) -> Mapping[str, Any]:
     return await read_result(arguments, caller, ports.read_result)
+
+
+async def _tool_search(arguments: Mapping[str, Any], caller: Caller) -> Mapping[str, Any]:
+    return await tool_search.tool_search(arguments, caller, ports.visible_tools)
 
 
 BUILTINS: Final[Mapping[str, BuiltinTool]] = {
@@ -82,6 +87,31 @@ BUILTINS: Final[Mapping[str, BuiltinTool]] = {
             input_schema=READ_RESULT_SCHEMA,
             function=_read_result,
         ),
+        BuiltinTool(
+            name="tool_search",
+            title="Search tools",
+            description=(
+                "Finds tools by what they do and gives their names, descriptions and input "
+                "schemas. Use it when no tool you see does what you need; then call what you found "
+                "by its name, or with call_tool where that is listed."
+            ),
+            input_schema=tool_search.SCHEMA,
+            function=_tool_search,
+        ),
+        BuiltinTool(
+            name="call_tool",
+            title="Call a tool",
+            description=(
+                "Runs the tool of the given name and gives its result. "
+                "Use it for tools that tool_search found and that are not listed themselves."
+            ),
+            input_schema=tool_search.CALL_SCHEMA,
+            function=tool_search.call_tool,
+            read_only=False,
+            # What it does is up to the tool it runs.
+            destructive=True,
+            idempotent=False,
+        ),
     )
 }
 
@@ -94,12 +124,12 @@ class BuiltinBackend:
     """
 
     async def call(
-        self, spec: ToolSpec, arguments: Mapping[str, Any], caller: Caller, deadline: Deadline
+        self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext
     ) -> BackendResult:
         tool = BUILTINS.get(spec.handler)
         if tool is None:
             raise ExecutionFailed(f"{spec.name} is not available in this version of the service")
-        return BackendResult(data=await tool.function(arguments, caller))
+        return BackendResult(data=await tool.function(arguments, context.caller))
 
 
 def register_builtins() -> None:

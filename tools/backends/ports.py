@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tools.contracts import Caller, ToolSpec
+
 
 @dataclass
 class Ports:
@@ -18,14 +20,17 @@ class Ports:
     `health` gives the measured health: `status`, `database` {connected, response_time_ms,
     connection_pool_usage}, `dependencies`, `pipelines`, `checked_at`.
     `live` gives what this process knows of itself: `started_at`, `startup_seconds`, `state`,
-    `in_flight`, `peak_in_flight`, `redis_available`, `catalogue_version`, `tools`, `cache`,
+    `in_flight`, `peak_in_flight`, `current_connections`, `peak_connections`, `discovery_times`,
+    `long_running_updates_sent`, `redis_available`, `catalogue_version`, `tools`, `cache`,
     `journal_backlog`.
     `read_result` gives the kept text of an earlier answer: (result id, caller) -> text or None.
+    `visible_tools` gives the tools a caller may see, in the catalogue as it is now.
     """
 
     health: Callable[[], Awaitable[Mapping[str, Any]]] | None = None
     live: Callable[[], Mapping[str, Any]] | None = None
     read_result: Callable[[str, str], Awaitable[str | None]] | None = None
+    visible_tools: Callable[[Caller], tuple[ToolSpec, ...]] | None = None
 
 
 ports = Ports()

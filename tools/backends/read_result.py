@@ -13,6 +13,8 @@ from tools.contracts import Caller
 from tools.errors import ErrorDetails, ExecutionFailed, InvalidArguments
 
 CHARACTERS_PER_UNIT: Final = 400
+PAGE_SIZE: Final = 20
+LARGEST_PAGE: Final = 200
 MOST_NAMES: Final = 20
 LONGEST_NAME: Final = 60
 UUID_PATTERN: Final = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
@@ -39,8 +41,8 @@ SCHEMA: Final[Mapping[str, Any]] = {
         "page_size": {
             "type": "integer",
             "minimum": 1,
-            "maximum": 200,
-            "default": 20,
+            "maximum": LARGEST_PAGE,
+            "default": PAGE_SIZE,
             "description": "Items or keys per page; a text has 400 characters for each.",
         },
     },
@@ -75,9 +77,18 @@ async def read_result(
             ),
         )
     pointer = arguments.get("pointer", "")
-    value = resolve(_parsed(body), pointer)
-    page, size = int(arguments.get("page", 1)), int(arguments.get("page_size", 20))
-    return {"request_id": request_id, "pointer": pointer, **_page(value, page, size)}
+    page, size = int(arguments.get("page", 1)), int(arguments.get("page_size", PAGE_SIZE))
+    return {"request_id": request_id, "pointer": pointer, **page_of(body, pointer, page, size)}
+
+
+def page_of(body: str, pointer: str, page: int, size: int) -> dict[str, Any]:
+    """One page of what `pointer` leads to in the JSON text `body`.
+
+    Raises:
+        InvalidArguments: no such place, or no such page.
+        ExecutionFailed: the result is nested too deeply.
+    """
+    return _page(resolve(_parsed(body), pointer), page, size)
 
 
 def _parsed(body: str) -> Any:

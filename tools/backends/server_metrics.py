@@ -140,6 +140,7 @@ async def _render(time_range: str, named: bool) -> Mapping[str, Any]:
 
 def _figures(calls: CallStatistics, live: Mapping[str, Any]) -> ServerMetrics:
     return ServerMetrics(
+        discovery_times=tuple(live.get("discovery_times") or ()),
         summarized_calls=calls.shortened,
         summarization_reduction_sum=(calls.shortened_by_percent or 0.0) * calls.shortened,
         validation_attempts=calls.validation_attempts,
@@ -155,7 +156,8 @@ def _process(live: Mapping[str, Any]) -> dict[str, Any]:
     started = live.get("started_at")
     uptime = int((datetime.now(UTC) - started).total_seconds()) if started else None
     copied = (
-        "state in_flight peak_in_flight redis_available catalogue_version tools journal_backlog"
+        "state in_flight peak_in_flight current_connections peak_connections "
+        "long_running_updates_sent redis_available catalogue_version tools journal_backlog"
     )
     return {
         "uptime_seconds": uptime,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from tools.backends.registry import Registry
-from tools.contracts import Caller, Deadline, ToolSpec
+from tools.contracts import CallContext, ToolSpec
 from tools.errors import BreakerOpen, ControlPlaneError, DeadlineExceeded, ServiceUnavailable
 from tools.guards.breaker import BreakerRefused, Breakers, Permit
 
@@ -16,8 +16,7 @@ from tools.guards.breaker import BreakerRefused, Breakers, Permit
 async def dispatch(
     spec: ToolSpec,
     arguments: Mapping[str, Any],
-    caller: Caller,
-    deadline: Deadline,
+    context: CallContext,
     *,
     registry: Registry,
     breakers: Breakers,
@@ -31,7 +30,7 @@ async def dispatch(
     """
     permit = await _admit(spec, breakers)
     try:
-        data = await _call(spec, arguments, caller, deadline, registry)
+        data = await _call(spec, arguments, context, registry)
     except ControlPlaneError as error:
         await _settle(permit, breakers, failed=error.retryable)
         raise
@@ -49,8 +48,7 @@ async def dispatch(
 async def _call(
     spec: ToolSpec,
     arguments: Mapping[str, Any],
-    caller: Caller,
-    deadline: Deadline,
+    context: CallContext,
     registry: Registry,
 ) -> Any:
     backend = registry.get(spec.source)
@@ -61,12 +59,12 @@ async def _call(
             suggestion="Tell the operator; another tool may do",
         )
     try:
-        async with asyncio.timeout(deadline.remaining()) as limit:
-            result = await backend.call(spec, arguments, caller, deadline)
+        async with asyncio.timeout(context.deadline.remaining()) as limit:
+            result = await backend.call(spec, arguments, context)
     except TimeoutError as fault:
         # A time-out of the backend's own making is its failure, not the call's deadline.
         if limit.expired():
-            raise DeadlineExceeded(spec.name, deadline.seconds) from fault
+            raise DeadlineExceeded(spec.name, context.deadline.seconds) from fault
         raise
     return result.data
 

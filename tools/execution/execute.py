@@ -10,6 +10,8 @@ from typing import Any
 
 from tools.contracts import (
     FINAL_STATES,
+    CallContext,
+    Caller,
     CallState,
     Credentials,
     Deadline,
@@ -24,8 +26,10 @@ from tools.errors import (
     InternalFault,
     ServiceUnavailable,
     Stopping,
+    whole_characters,
 )
 from tools.execution import admission, caching, dispatch, envelope, identity, validation
+from tools.execution.aim import aim
 from tools.execution.budget import apply_budget
 from tools.execution.journal import CallRecord
 from tools.execution.runtime import Runtime, serving
@@ -37,10 +41,11 @@ async def execute(call: ToolCall) -> Envelope:
     """Run one call and answer it. Never raises but for cancellation, which is journalled too."""
     try:
         runtime = serving()
-        caller = identity.identify(call.credentials, runtime.directory.catalogue)
+        caller = call.caller or await _caller(runtime, call.credentials)
     except ControlPlaneError as error:
         return envelope.failure(error, call.request_id, {})
-    record = CallRecord(call, caller, runtime.settings.server_timeout)
+    call = aim(call, runtime.directory.catalogue)
+    record = CallRecord(call, caller, call.time_limit or runtime.settings.server_timeout)
     meta: dict[str, Any] = {}
     runtime.enter()
     runtime.journal.open(record)
@@ -60,6 +65,11 @@ async def execute(call: ToolCall) -> Envelope:
     return answer
 
 
+async def _caller(runtime: Runtime, credentials: Credentials) -> Caller:
+    await identity.prepare(credentials)
+    return identity.identify(credentials, runtime.directory.catalogue)
+
+
 async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Any:
     """The stages, in the order that is the contract."""
     call, caller, directory = record.call, record.caller, runtime.directory
@@ -71,7 +81,17 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
     if call.fault is not None:
         raise call.fault
     arguments = validation.validate(spec, call.arguments, runtime.validators)
-    deadline = Deadline.after(min(spec.timeout_seconds, runtime.settings.server_timeout))
+    limit = call.time_limit or runtime.settings.server_timeout
+    deadline = Deadline.after(min(spec.timeout_seconds, limit))
+    context = CallContext(
+        caller,
+        deadline,
+        call.request_id,
+        call.correlation_id,
+        call.thread_id,
+        call.progress,
+        call.asking,
+    )
     record.mark("validation")
     meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)
     record.mark("rate")
@@ -79,14 +99,11 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
 
     async def work() -> Any:
         async with admission.slot(spec, runtime.slots, deadline):
-            return await dispatch.dispatch(
-                spec,
-                arguments,
-                caller,
-                deadline,
-                registry=runtime.registry,
-                breakers=runtime.breakers,
+            answer = await dispatch.dispatch(
+                spec, arguments, context, registry=runtime.registry, breakers=runtime.breakers
             )
+        validation.check_result(spec, answer, runtime.validators)
+        return answer
 
     data, record.cache_hit = await caching.reuse_or_run(
         spec, arguments, runtime.cache, deadline, work
@@ -98,7 +115,7 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
 async def _budget(
     runtime: Runtime, record: CallRecord, spec: ToolSpec, data: Any, meta: dict[str, Any]
 ) -> Any:
-    encoded = _encode(spec, data)
+    data, encoded = _encode(spec, data)
     owner, request_id = record.caller.identifier, str(record.call.request_id)
     budgeted = await apply_budget(
         spec,
@@ -117,12 +134,25 @@ async def _budget(
     return budgeted.data
 
 
-def _encode(spec: ToolSpec, data: Any) -> str:
+def _encode(spec: ToolSpec, data: Any) -> tuple[Any, str]:
+    """What is answered, and the same as JSON. Halves of characters are replaced: no door could send them."""
     try:
-        return json.dumps(data, allow_nan=False)
+        text = json.dumps(data, allow_nan=False, ensure_ascii=False)
+        if text.isascii() or _is_unicode(text):
+            return data, text
+        text = whole_characters(text)
+        return json.loads(text), text
     except (TypeError, ValueError, RecursionError) as fault:
         logger.error("%s answered what is not JSON: %s", spec.name, fault)
         raise ExecutionFailed(f"{spec.name} gave an answer that is not JSON") from fault
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _succeeded(record: CallRecord, data: Any, meta: dict[str, Any]) -> Envelope:
@@ -145,11 +175,12 @@ async def _close(runtime: Runtime, record: CallRecord) -> None:
         runtime.leave(record)
 
 
-def list_tools(credentials: Credentials) -> ToolListing:
+async def list_tools(credentials: Credentials) -> ToolListing:
     """The tools a caller may see.
 
     Raises:
         ControlPlaneError: the caller is not known, or the service is starting.
     """
     directory = serving().directory
+    await identity.prepare(credentials)
     return directory.listing(identity.identify(credentials, directory.catalogue))

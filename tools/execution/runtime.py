@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,13 +23,15 @@ from django.db import DatabaseError, connection
 from tools.backends.ports import ports
 from tools.backends.registry import Registry, registry
 from tools.conf import ConfigurationFault, ServiceSettings, deployment
-from tools.contracts import ServiceState, next_service_state
+from tools.contracts import Caller, ServiceState, ToolSpec, next_service_state
 from tools.errors import Starting
+from tools.execution.ending import end
 from tools.execution.journal import CallRecord, Journal, Observer
 from tools.execution.lookup import Directory
 from tools.execution.validation import Validators
 from tools.guards.breaker import Breakers
 from tools.guards.cache import ResultCache
+from tools.guards.call_tasks import CallTasks
 from tools.guards.concurrency import Slots
 from tools.guards.kept_results import KeptResults
 from tools.guards.rate import RateLimiter
@@ -39,6 +42,8 @@ from tools.guards.redis import (
     RedisDown,
     RedisLink,
 )
+from tools.guards.relay import Relay
+from tools.oauth.current import accepting_tokens
 from tools.selectors import Catalogue, catalogue_version, load_catalogue
 
 logger = logging.getLogger(__name__)
@@ -48,12 +53,13 @@ GAUGE_EVERY: Final = 1.0
 LEASE_SECONDS: Final = 3.0
 # How long the database's own number may go unread while Redis says that nothing changed.
 TRUST_REDIS_FOR: Final = 5.0
+MOST_DISCOVERIES: Final = 1000
 
 
 class Runtime:
     """The parts of a running process that calls share."""
 
-    def __init__(self, url: str, spool: Path) -> None:
+    def __init__(self, url: str, spool: Path, began: float | None = None) -> None:
         self.link = RedisLink(url)
         self.registry: Registry = registry
         self.rate = RateLimiter(self.link)
@@ -62,16 +68,30 @@ class Runtime:
         self.breakers = Breakers(self.link)
         self.cache = ResultCache(self.link)
         self.kept = KeptResults(self.link)
+        self.tasks = CallTasks(
+            self.link,
+            keep_seconds=deployment().task_keep_seconds,
+            start_seconds=deployment().task_start_seconds,
+            most_open=deployment().tasks_per_caller,
+        )
+        self.relay = Relay(self.link, url)
         self.journal = Journal(self.link, body_bytes=deployment().journal_body_bytes, spool=spool)
         self.directory = Directory(Catalogue())
         self.validators = Validators()
         self.observers: list[Observer] = []
         self.state = ServiceState.INITIALIZING
+        self.counters: Counter[str] = Counter()
+        # Seconds from a client's connecting to its first list of tools, the latest ones.
+        self.discovery_times: deque[float] = deque(maxlen=MOST_DISCOVERIES)
+        # Open MCP connections now and at their most, where there are doors for them.
+        self.connections: Callable[[], tuple[int, int]] | None = None
+        self.changed: list[Callable[[Directory, Directory], None]] = []
         self.in_flight = 0
         self.peak_in_flight = 0
         self.started_at = datetime.now(UTC)
         self.startup_seconds = 0.0
-        self._began = time.monotonic()
+        # When the process began, if it was started to serve; else this is where serving begins.
+        self._began = time.monotonic() if began is None else began
         self._gauges: dict[str, Any] = {
             "cache": {},
             "journal_backlog": None,
@@ -88,8 +108,14 @@ class Runtime:
 
     def use(self, catalogue: Catalogue) -> None:
         """Serve from this catalogue from now on; calls under way keep the one they began with."""
-        self.directory = Directory(catalogue)
+        before, self.directory = self.directory, Directory(catalogue)
+        for listener in self.changed:
+            listener(before, self.directory)
         logging.getLogger().setLevel(catalogue.settings.logging_level)
+
+    def visible_tools(self, caller: Caller) -> tuple[ToolSpec, ...]:
+        """The tools `caller` may call, as of now."""
+        return self.directory.visible(caller)
 
     def become(self, following: ServiceState) -> None:
         """Move on in the life of the process; raises IllegalTransition on a skip."""
@@ -105,6 +131,10 @@ class Runtime:
         self.startup_seconds = time.monotonic() - self._began
         self.become(ServiceState.HEALTHY)
 
+    def count(self, what: str) -> None:
+        """Count something that happened in this process."""
+        self.counters[what] += 1
+
     def enter(self) -> None:
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
@@ -116,7 +146,12 @@ class Runtime:
 
     def live(self) -> Mapping[str, Any]:
         """What this process knows about itself, for the built-in tools."""
+        now, peak = self.connections() if self.connections is not None else (None, None)
         return {
+            "current_connections": now,
+            "peak_connections": peak,
+            "discovery_times": tuple(self.discovery_times),
+            "long_running_updates_sent": self.counters["progress_updates"],
             "started_at": self.started_at,
             "startup_seconds": self.startup_seconds,
             "state": self.state.value,
@@ -180,28 +215,31 @@ def serving() -> Runtime:
 
 
 @asynccontextmanager
-async def open_runtime(*, wait: bool = True) -> AsyncIterator[Runtime]:
+async def open_runtime(*, wait: bool = True, began: float | None = None) -> AsyncIterator[Runtime]:
     """Serve from the catalogue and keep it up to date.
 
     With `wait` the catalogue is there on entry and failing to read it raises; without, the process
-    is up at once, answers that it is starting, and tries until the database can be read.
+    is up at once, answers that it is starting, and tries until the database can be read. `began` is
+    when the process was started, on the monotonic clock.
     """
     global _current  # noqa: PLW0603 - one runtime per process is the point
-    runtime = Runtime(deployment().redis_url, Path(django_settings.VAR_DIR) / "journal-spool")
+    spool = Path(django_settings.VAR_DIR) / "journal-spool"
+    runtime = Runtime(deployment().redis_url, spool, began)
     watcher = CatalogueWatcher(runtime)
     _current = runtime
     ports.live = runtime.live
     ports.read_result = runtime.kept.read
+    ports.visible_tools = runtime.visible_tools
     watching: asyncio.Task[None] | None = None
     try:
         if wait:
             await watcher.reload()
         watching = asyncio.create_task(watcher.run())
-        yield runtime
+        async with accepting_tokens(deployment().oauth):
+            yield runtime
     finally:
         if watching is not None:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            await end(watching)
         await runtime.close()
         _current = None
 

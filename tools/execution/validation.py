@@ -1,13 +1,19 @@
-"""Stage 3: arguments against the tool's schema, defaults filled in. Nothing runs on bad input."""
+"""Stage 3: arguments against the tool's schema, defaults filled in. Nothing runs on bad input.
+
+Results are held to the output schema in the same way, where a tool announces one.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from tools.contracts import ToolSource, ToolSpec
-from tools.errors import ErrorDetails, InvalidArguments
+from tools.errors import ErrorDetails, ExecutionFailed, InvalidArguments
 from tools.schemas import ArgumentFault, Validator, compile_schema, describe, fill_defaults
+
+logger = logging.getLogger(__name__)
 
 MOST_FAULTS = 10
 LONGEST_QUERY = 8000
@@ -17,13 +23,20 @@ class Validators:
     """Compiled validators of one catalogue version, each compiled when first needed."""
 
     def __init__(self) -> None:
-        self._compiled: dict[str, tuple[Mapping[str, Any], Validator]] = {}
+        self._compiled: dict[tuple[str, str], tuple[Mapping[str, Any], Validator]] = {}
 
     def get(self, spec: ToolSpec) -> Validator:
-        known = self._compiled.get(spec.name)
-        if known is None or known[0] is not spec.input_schema:
-            known = (spec.input_schema, compile_schema(spec.input_schema))
-            self._compiled[spec.name] = known
+        return self._of("input", spec.name, spec.input_schema)
+
+    def of_result(self, spec: ToolSpec) -> Validator | None:
+        if spec.output_schema is None:
+            return None
+        return self._of("output", spec.name, spec.output_schema)
+
+    def _of(self, side: str, name: str, schema: Mapping[str, Any]) -> Validator:
+        known = self._compiled.get((side, name))
+        if known is None or known[0] is not schema:
+            known = self._compiled[side, name] = (schema, compile_schema(schema))
         return known[1]
 
 
@@ -42,6 +55,30 @@ def validate(
     if spec.source is ToolSource.PIPELINE:
         _check_query(filled)
     return filled
+
+
+def check_result(spec: ToolSpec, data: Any, validators: Validators) -> None:
+    """Hold a tool to the output schema it announced; clients check answers against it too.
+
+    Raises:
+        ExecutionFailed: the answer has another shape. What was wrong with it is logged.
+    """
+    validator = validators.of_result(spec)
+    if validator is None or validator.is_valid(data):
+        return
+    faults = [describe(error) for error in _first_errors(validator, data)]
+    logger.error(
+        "%s broke its output schema: %s",
+        spec.name,
+        "; ".join(f"{fault.parameter}: expected {fault.expected}" for fault in faults),
+    )
+    raise ExecutionFailed(
+        f"{spec.name} gave an answer of another shape than it announced",
+        ErrorDetails(
+            expected="an answer that fits the tool's output schema",
+            suggestion="Tell the operator; the tool's output schema or the service behind it is wrong",
+        ),
+    )
 
 
 def _first_errors(validator: Validator, arguments: Mapping[str, Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tools.backends.builtin import BUILTINS, BuiltinBackend
-from tools.contracts import Caller, CallerKind, Deadline, ToolSource, ToolSpec
+from tools.contracts import CallContext, Caller, CallerKind, Deadline, ToolSource, ToolSpec
 
 CALLER = Caller(CallerKind.LOCAL, "local:test", "test", rate_per_minute=1000)
 WIRE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
@@ -17,7 +17,7 @@ async def call(name: str, caller: Caller = CALLER, **arguments: Any) -> Any:
     """What the backend answers."""
     tool = BUILTINS[name]
     spec = ToolSpec(name, tool.description, tool.input_schema, ToolSource.BUILTIN, name)
-    result = await BuiltinBackend().call(spec, arguments, caller, Deadline.after(30))
+    result = await BuiltinBackend().call(spec, arguments, CallContext(caller, Deadline.after(30)))
     return result.data
 
 
@@ -29,6 +29,10 @@ def live(**values: Any) -> dict[str, Any]:
         "state": "HEALTHY",
         "in_flight": 2,
         "peak_in_flight": 7,
+        "current_connections": 3,
+        "peak_connections": 50,
+        "discovery_times": (0.01, 0.5),
+        "long_running_updates_sent": 4,
         "redis_available": True,
         "catalogue_version": 12,
         "tools": 4,

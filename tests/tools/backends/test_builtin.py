@@ -10,12 +10,13 @@ from tools.backends.builtin import BUILTINS, BuiltinBackend
 from tools.backends.ports import ports
 from tools.backends.rag_tools import TECHNIQUES
 from tools.backends.registry import registry
-from tools.contracts import Caller, CallerKind, Deadline, ToolSource, ToolSpec
+from tools.contracts import CallContext, Caller, CallerKind, Deadline, ToolSource, ToolSpec
 from tools.errors import ExecutionFailed
 from tools.schemas import object_schema_faults
 
 REQUEST_ID = "0d3b9a62-6a0e-4f2c-9a58-0f3b6a1c2d4e"
 CALLER = Caller(CallerKind.LOCAL, "local:test", "test", rate_per_minute=1000)
+CONTEXT = CallContext(CALLER, Deadline.after(30))
 
 
 def shape(schema: Any) -> Any:
@@ -26,7 +27,14 @@ def shape(schema: Any) -> Any:
 
 
 def test_the_built_in_tools_are_these() -> None:
-    assert set(BUILTINS) == {"rag_health_check", "rag_metrics", "server_metrics", "read_result"}
+    assert set(BUILTINS) == {
+        "rag_health_check",
+        "rag_metrics",
+        "server_metrics",
+        "read_result",
+        "tool_search",
+        "call_tool",
+    }
     assert all(name == tool.name for name, tool in BUILTINS.items())
 
 
@@ -91,8 +99,17 @@ def test_definitions_can_be_saved_and_say_when_to_use_the_tool(name: str) -> Non
     assert "Use it" in tool.description
     assert len(tool.description) >= 10
     assert name.startswith(tool.required_prefix)
-    assert tool.read_only
-    assert tool.idempotent
+    # call_tool does whatever the tool does that it runs.
+    assert tool.read_only is (name != "call_tool")
+    assert tool.destructive is (name == "call_tool")
+    assert tool.idempotent is (name != "call_tool")
+
+
+async def test_call_tool_itself_runs_nothing() -> None:
+    tool = BUILTINS["call_tool"]
+    spec = ToolSpec(tool.name, "passes on", tool.input_schema, ToolSource.BUILTIN, tool.name)
+    with pytest.raises(ExecutionFailed, match="only passes calls on"):
+        await BuiltinBackend().call(spec, {"name": "server_metrics"}, CONTEXT)
 
 
 async def test_read_result_reads_what_the_process_kept_for_the_caller() -> None:
@@ -106,7 +123,7 @@ async def test_read_result_reads_what_the_process_kept_for_the_caller() -> None:
     before, ports.read_result = ports.read_result, kept
     try:
         arguments = {"request_id": REQUEST_ID, "pointer": "/records", "page": 1, "page_size": 2}
-        result = await BuiltinBackend().call(spec, arguments, CALLER, Deadline.after(5))
+        result = await BuiltinBackend().call(spec, arguments, CONTEXT)
     finally:
         ports.read_result = before
     assert asked == [(REQUEST_ID, "local:test")]
@@ -116,7 +133,7 @@ async def test_read_result_reads_what_the_process_kept_for_the_caller() -> None:
 async def test_a_handler_this_version_does_not_have_is_an_execution_error() -> None:
     spec = ToolSpec("old_tool", "was there once", {"type": "object"}, ToolSource.BUILTIN, "gone")
     with pytest.raises(ExecutionFailed, match="old_tool is not available"):
-        await BuiltinBackend().call(spec, {}, CALLER, Deadline.after(5))
+        await BuiltinBackend().call(spec, {}, CONTEXT)
 
 
 def test_the_backend_is_registered_for_built_in_tools() -> None:

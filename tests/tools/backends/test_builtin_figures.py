@@ -126,6 +126,9 @@ EXPECTED_FIGURES = {
     "state": "HEALTHY",
     "in_flight": 2,
     "peak_in_flight": 7,
+    "current_connections": 3,
+    "peak_connections": 50,
+    "long_running_updates_sent": 4,
     "redis_available": True,
     "catalogue_version": 12,
     "tools": 4,
@@ -168,12 +171,12 @@ EXPECTED_FIGURES = {
         "SC-006": True,
         "SC-007": True,
     },
-    "insufficient_data": ["SC-001"],
+    "insufficient_data": [],
 }
 
 
 async def test_server_metrics_of_known_calls_and_a_known_process(mixed_calls: None) -> None:
-    # S4-075, S4-076, S4-079, S4-080, S4-081, S4-085, T09
+    # S4-074, S4-075, S4-076, S4-078, S4-079, S4-080, S4-081, S4-082, S4-085, T09
     ports.live = live
     answer = await call("server_metrics")
     assert WIRE_TIME.match(answer["as_of"])

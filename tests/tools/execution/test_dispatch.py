@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from tools.backends.registry import Registry
-from tools.contracts import BackendResult, Caller, CallerKind, Deadline, ToolSource, ToolSpec
+from tools.contracts import (
+    BackendResult,
+    CallContext,
+    Caller,
+    CallerKind,
+    Deadline,
+    ToolSource,
+    ToolSpec,
+)
 from tools.errors import DeadlineExceeded, ServiceUnavailable
 from tools.execution.dispatch import dispatch
 from tools.guards.breaker import Breakers, BreakerState, CircuitBreakerConfig
@@ -25,7 +33,7 @@ class Scripted:
         self._outcomes = list(outcomes)
 
     async def call(
-        self, spec: ToolSpec, arguments: Mapping[str, Any], caller: Caller, deadline: Deadline
+        self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext
     ) -> BackendResult:
         outcome = self._outcomes.pop(0)
         if isinstance(outcome, BaseException):
@@ -58,8 +66,7 @@ async def run(link: RedisLink, backend: Scripted, seconds: float = 5, **options:
     return await dispatch(
         spec(),
         {},
-        CALLER,
-        Deadline.after(seconds),
+        CallContext(CALLER, Deadline.after(seconds)),
         registry=registry_with(backend),
         breakers=breakers,
     )
@@ -70,8 +77,7 @@ async def test_a_source_without_a_backend_is_unavailable(link: RedisLink) -> Non
         await dispatch(
             spec(dependency=""),
             {},
-            CALLER,
-            Deadline.after(5),
+            CallContext(CALLER, Deadline.after(5)),
             registry=Registry(),
             breakers=Breakers(link),
         )
