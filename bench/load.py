@@ -15,9 +15,11 @@ class Request:
     method: str
     path: str
     body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = (("Accept", "application/json"),)
 
     def encode(self, host: str) -> bytes:
-        head = f"{self.method} {self.path} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\n"
+        head = f"{self.method} {self.path} HTTP/1.1\r\nHost: {host}\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in self.headers)
         if self.body:
             head += f"Content-Type: application/json\r\nContent-Length: {len(self.body)}\r\n"
         return head.encode() + b"\r\n" + self.body
@@ -53,7 +55,16 @@ class Connection:
         for line in head.split(b"\r\n")[1:]:
             if line[:15].lower() == b"content-length:":
                 length = int(line[15:])
+            elif line.lower() == b"transfer-encoding: chunked":
+                return status, await self._chunks()
         return status, await self._reader.readexactly(length) if length else b""
+
+    async def _chunks(self) -> bytes:
+        parts = []
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            parts.append((await self._reader.readexactly(size + 2))[:-2])
+        await self._reader.readexactly(2)
+        return b"".join(parts)
 
     def close(self) -> None:
         self._writer.close()

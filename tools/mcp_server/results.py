@@ -1,0 +1,70 @@
+"""An envelope as the result of tools/call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tools.contracts import Envelope, wire_time
+from tools.mcp_server.failures import failed_call
+
+RESULT_URI: Final = "result://{request_id}"
+# Versions whose clients do not know resource links.
+BEFORE_RESOURCE_LINKS: Final = frozenset({"2024-11-05", "2025-03-26"})
+
+
+def call_result(envelope: Envelope, version: str) -> dict[str, Any]:
+    """The wire form of a call's answer.
+
+    Raises:
+        MCPError: when the failure is one for the client program.
+    """
+    if not envelope.success or envelope.data is None:
+        result = failed_call(envelope)
+    else:
+        text = envelope.encoded or json.dumps(envelope.data, ensure_ascii=False)
+        result = {
+            "content": [{"type": "text", "text": text}, *_whole(envelope, version)],
+            "structuredContent": dict(envelope.data),
+            "isError": False,
+        }
+    result["_meta"] = _meta(envelope)
+    result["resultType"] = "complete"
+    return result
+
+
+def _meta(envelope: Envelope) -> dict[str, Any]:
+    meta = {name: value for name, value in envelope.meta.items() if name != "details"}
+    if envelope.code is not None:
+        meta["code"] = str(envelope.code)
+    return {
+        "request_id": str(envelope.request_id),
+        "timestamp": wire_time(envelope.timestamp),
+        **meta,
+    }
+
+
+def _whole(envelope: Envelope, version: str) -> list[dict[str, Any]]:
+    """Where the whole of a shortened answer is: in words, and as a link for clients that follow it."""
+    budget = envelope.meta.get("budget")
+    if not isinstance(budget, Mapping) or not budget.get("applied"):
+        return []
+    uri = RESULT_URI.format(request_id=envelope.request_id)
+    words = (
+        f"This answer was shortened from {budget['tokens_before']} to {budget['tokens_after']} "
+        f"tokens. The whole is kept for a while: read the resource {uri}, or call read_result with "
+        f'{{"request_id": "{envelope.request_id}"}} and a pointer or page.'
+    )
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": words}]
+    if version not in BEFORE_RESOURCE_LINKS:
+        blocks.append(
+            {
+                "type": "resource_link",
+                "uri": uri,
+                "name": f"result-{envelope.request_id}",
+                "title": "The whole result",
+                "mimeType": "application/json",
+            }
+        )
+    return blocks

@@ -1,0 +1,192 @@
+"""Ordinary messages of Streamable HTTP, straight from the request to the path and back.
+
+What is answered is what the SDK would answer, at a fraction of its cost; tests hold the two
+against each other. A call that takes long is answered on a stream that is kept alive, and one whose
+client hangs up is cancelled, as the SDK does it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, Final
+
+import orjson
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, X_MCP_HEADER_KEY
+from mcp_types import INVALID_REQUEST, SERVER_INFO_META_KEY
+from starlette.types import Receive, Send
+
+from tools.contracts import Envelope, ToolSource, ToolSpec
+from tools.execution import execute
+from tools.execution.aim import GENERIC
+from tools.execution.ending import cancel_once
+from tools.execution.runtime import serving
+from tools.mcp_server import listing
+from tools.mcp_server.calls import CLOSING_SECONDS, call_of
+from tools.mcp_server.cancellations import cancellable_by
+from tools.mcp_server.results import call_result
+from tools.mcp_server.server import LIST_TTL_MS, CatalogueServer, presentation
+from tools.mcp_server.transports.ordinary import LIST, Ordinary
+
+# Seconds after which a call counts as long enough to be worth watching its client.
+LOOK_AFTER: Final = 0.05
+# Seconds after which a client is told that its answer will come on a stream.
+STREAM_AFTER: Final = 10.0
+PING_SECONDS: Final = 15.0
+_STREAM_HEADERS: Final = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class DirectLane:
+    """Serves what `ordinary` recognised."""
+
+    def __init__(self, server: CatalogueServer) -> None:
+        self._server = server
+
+    def takes(self, message: Ordinary) -> bool:
+        """Whether the tool is an ordinary one as well."""
+        if message.method == LIST:
+            return True
+        if message.name in self._server.answers_itself:
+            return False
+        directory = serving().directory
+        known = directory.memo.get(message.name)
+        if known is None:
+            spec = directory.catalogue.tools.get(message.name)
+            if spec is None:
+                return False
+            known = directory.memo[message.name] = _is_plain(spec)
+        return bool(known)
+
+    async def serve(self, message: Ordinary, receive: Receive, send: Send) -> None:
+        """Answer one message."""
+        if message.method == LIST:
+            await _send_json(send, _listed(message))
+            return
+        call = asyncio.create_task(execute(call_of(message.name, message.arguments, message.meta)))
+        with cancellable_by(message.session, message.id, call):
+            await _Exchange(message, call, receive, send).run()
+
+
+class _Exchange:
+    """One call and the client that waits for it."""
+
+    def __init__(
+        self, message: Ordinary, call: asyncio.Task[Envelope], receive: Receive, send: Send
+    ) -> None:
+        self._message = message
+        self._call = call
+        self._receive = receive
+        self._send = send
+        self._gone = False
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        watching: list[asyncio.Task[None]] = []
+        looking = loop.call_later(
+            LOOK_AFTER, lambda: watching.append(loop.create_task(self._watch()))
+        )
+        try:
+            streaming = await self._wait()
+        except asyncio.CancelledError:
+            cancel_once(self._call)
+            await asyncio.wait([self._call], timeout=CLOSING_SECONDS)
+            raise
+        finally:
+            looking.cancel()
+            for task in watching:
+                task.cancel()
+        if not self._gone:
+            await self._answer(streaming)
+
+    async def _wait(self) -> bool:
+        """Until the call is over; whether a stream had to be begun meanwhile."""
+        done, _ = await asyncio.wait([self._call], timeout=STREAM_AFTER)
+        if done:
+            return False
+        await self._send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
+        while not done:
+            await self._send(
+                {"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True}
+            )
+            done, _ = await asyncio.wait([self._call], timeout=PING_SECONDS)
+        return True
+
+    async def _watch(self) -> None:
+        """A client that hangs up wants its call no more."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        cancel_once(self._call)
+
+    async def _answer(self, streaming: bool) -> None:
+        status, body = self._answered()
+        if not streaming:
+            await _send_json(self._send, body, status)
+            return
+        event = b"event: message\r\ndata: " + body + b"\r\n\r\n"
+        await self._send({"type": "http.response.body", "body": event, "more_body": False})
+
+    def _answered(self) -> tuple[int, bytes]:
+        message = self._message
+        try:
+            if self._call.cancelled():
+                raise MCPError(INVALID_REQUEST, "The call was cancelled")
+            result = call_result(self._call.result(), message.version)
+        except MCPError as fault:
+            error = fault.error.model_dump(mode="json", exclude_none=True)
+            status = ERROR_CODE_HTTP_STATUS.get(fault.code, 200) if message.modern else 200
+            return status, encoded({"jsonrpc": "2.0", "id": message.id, "error": error})
+        if message.modern:
+            result["_meta"][SERVER_INFO_META_KEY] = presentation()
+        else:
+            del result["resultType"]
+        return 200, encoded({"jsonrpc": "2.0", "id": message.id, "result": result})
+
+
+def _is_plain(spec: ToolSpec) -> bool:
+    """Whether a call of the tool is like any other.
+
+    It is not when it may become a task, when arguments are announced in headers, which the SDK then
+    compares, or when it stands for a call of another tool.
+    """
+    generic = spec.source is ToolSource.BUILTIN and spec.handler == GENERIC
+    in_headers = X_MCP_HEADER_KEY in json.dumps(spec.input_schema)
+    return not (generic or spec.long_running or in_headers)
+
+
+def _listed(message: Ordinary) -> bytes:
+    """The first page of tools, encoded once per version of the catalogue."""
+    shown = listing.current_view()
+    opening = b'{"jsonrpc":"2.0","id":' + encoded(message.id) + b',"result":' + shown.first_page
+    if not message.modern:
+        return opening + b"}}"
+    meta = {SERVER_INFO_META_KEY: presentation()}
+    rest = {
+        "resultType": "complete",
+        "ttlMs": LIST_TTL_MS,
+        "cacheScope": "private",
+        "_meta": meta,
+    }
+    return opening + b"," + encoded(rest)[1:] + b"}"
+
+
+def encoded(value: Any) -> bytes:
+    """`value` as JSON; huge numbers and halves of surrogate pairs take the slower way."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+async def _send_json(send: Send, body: bytes, status: int = 200) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
