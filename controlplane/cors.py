@@ -1,4 +1,4 @@
-"""Cross-origin access to the REST door, following the configuration while the process runs."""
+"""Cross-origin access to the REST and MCP doors, following the configuration while the process runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,26 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tools.conf import ServiceSettings
 from tools.errors import Starting
 from tools.execution.runtime import current
+from tools.oauth.metadata import WELL_KNOWN
 
 LOCALHOST: Final = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 
+ALLOWED_HEADERS: Final = [
+    "Authorization",
+    "Content-Type",
+    "Last-Event-ID",
+    "Mcp-Method",
+    "Mcp-Name",
+    "MCP-Protocol-Version",
+    "Mcp-Session-Id",
+    "X-API-Key",
+    "X-Request-ID",
+]
+EXPOSED_HEADERS: Final = ["Mcp-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-ID"]
+
 
 class ConfiguredCors:
-    """Browsers on localhost, and on the origins the operator added, may call the REST door."""
+    """Browsers on localhost, and on the origins the operator added, may call the REST and MCP doors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -23,7 +37,8 @@ class ConfiguredCors:
         self._serving: ASGIApp = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        # What is public to every origin answers browsers by itself.
+        if scope["type"] != "http" or scope["path"].startswith(WELL_KNOWN):
             await self._app(scope, receive, send)
             return
         await self._configured()(scope, receive, send)
@@ -46,8 +61,8 @@ class ConfiguredCors:
             self._app,
             allow_origins=list(origins),
             allow_origin_regex=LOCALHOST,
-            allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
-            expose_headers=["X-Request-ID", "Retry-After"],
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=ALLOWED_HEADERS,
+            expose_headers=EXPOSED_HEADERS,
             max_age=600,
         )

@@ -8,6 +8,7 @@ compares the two.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tools.conf import ConfigurationFault, ServiceSettings, with_overrides
+from tools.conf import LOOPBACK, ConfigurationFault, ServiceSettings, with_overrides
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
@@ -96,6 +97,35 @@ def redis_url(value: str) -> str:
     raise ValueError("expected redis://host:port/0, rediss://host:port/0 or unix:///path/to/socket")
 
 
+def web_address(value: str) -> str:
+    """An address that others can be sent to: https, or http on this machine."""
+    expected = "expected https://host/path (http only for 127.0.0.1, localhost and [::1])"
+    try:
+        parts = urlsplit(value.strip())
+        usable = parts.port != 0 and bool(parts.hostname)
+    except ValueError:
+        raise ValueError(expected) from None
+    secure = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    plain = re.fullmatch(r"[!#-;=?-\[\]_a-z~]+", value.strip(), re.IGNORECASE)
+    if not (usable and secure and plain) or "@" in parts.netloc or parts.fragment:
+        raise ValueError(expected)
+    return value.strip()
+
+
+def identifier_address(value: str) -> str:
+    """A web address that stands for somebody: nothing after the path."""
+    if "?" in value or "#" in value:
+        raise ValueError("expected https://host/path without anything after the path")
+    return web_address(value)
+
+
+def scopes(value: str) -> tuple[str, ...]:
+    names = comma_list(value)
+    if not all(re.fullmatch(r"[!#-\[\]-~]+", name) for name in names):
+        raise ValueError("expected names of scopes, separated by commas")
+    return names
+
+
 VARIABLES: tuple[Variable, ...] = (
     Variable(
         "VAR_DIR",
@@ -159,16 +189,58 @@ VARIABLES: tuple[Variable, ...] = (
         "Lets the service listen beyond 127.0.0.1 with API keys off. Only behind a proxy that checks callers.",
     ),
     Variable(
+        "OAUTH_ISSUER",
+        identifier_address,
+        "",
+        "Issuer whose access tokens are accepted beside API keys, exactly as tokens name it. Unset: API keys only.",
+    ),
+    Variable(
+        "OAUTH_AUDIENCE",
+        identifier_address,
+        "",
+        "Address of this service that tokens must be issued for, such as https://tools.example.com/mcp.",
+    ),
+    Variable(
+        "OAUTH_JWKS_URL",
+        web_address,
+        "",
+        "Where the issuer publishes its keys. Unset: found through the issuer's metadata.",
+    ),
+    Variable(
+        "OAUTH_REQUIRED_SCOPES",
+        scopes,
+        (),
+        "Scopes every token must carry, separated by commas.",
+    ),
+    Variable(
         "WORKER_CONCURRENCY",
         integer(1, 256),
         2,
         "Processes of the Celery worker's prefork pool.",
     ),
     Variable(
+        "TASK_KEEP_SECONDS",
+        integer(1, 604_800),
+        3600,
+        "How long the outcome of an MCP task can be read after its run.",
+    ),
+    Variable(
+        "TASK_START_SECONDS",
+        integer(1, 86_400),
+        600,
+        "How long an MCP task waits for a free worker before it is given up.",
+    ),
+    Variable(
+        "TASKS_PER_CALLER",
+        integer(1, 100_000),
+        100,
+        "Most MCP tasks one caller may have open at a time.",
+    ),
+    Variable(
         "MAX_BODY_BYTES",
         integer(1024, 1 << 30),
         1 << 20,
-        "Largest request body accepted by the REST API.",
+        "Largest request body or MCP message that is accepted.",
     ),
     Variable(
         "JOURNAL_RETENTION_DAYS",
@@ -203,8 +275,9 @@ SERVICE_OVERRIDES: tuple[tuple[str, str], ...] = (
     ("MONITORING__DEPENDENCY_TIMEOUT_MS", "Time limit of one dependency check in milliseconds."),
     ("SECURITY__API_KEYS_ENABLED", "Whether callers must present an API key."),
     ("SECURITY__RATE_LIMIT", "Calls per minute and client, at least 10."),
-    ("CORS__ENABLED", "Whether browsers on other origins may call the REST API."),
+    ("CORS__ENABLED", "Whether browsers on other origins may call the REST API and MCP."),
     ("CORS__ALLOWED_ORIGINS", "Origins allowed beside localhost, separated by commas."),
+    ("MCP__MAX_CONNECTIONS", "Most MCP clients at once, per transport and web process."),
     ("LOGGING__LEVEL", "Least severe level that is logged: DEBUG, INFO, WARNING or ERROR."),
 )
 
@@ -240,8 +313,9 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
             values[variable.name.lower()] = variable.parse(raw)
         except ValueError as fault:
             # Addresses and keys hold secrets and are not repeated.
-            secret = "URL" in variable.name or "KEY" in variable.name
+            secret = "URL" in variable.name or "KEY" in variable.name or "@" in raw
             faults.append(f"{variable.name}: {fault}" + ("" if secret else f"; got {raw!r}"))
+    faults += _oauth_faults(environ)
     faults += _override_faults(environ)
     if faults:
         raise EnvironmentFault("The environment cannot be used:\n  " + "\n  ".join(faults))
@@ -249,6 +323,14 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         name: environ[name] for name, _ in SERVICE_OVERRIDES if environ.get(name, "").strip()
     }
     return Environment(values=values, service_overrides=overrides)
+
+
+def _oauth_faults(environ: Mapping[str, str]) -> list[str]:
+    """What is missing of the OAuth variables: none works without the first two."""
+    names = [variable.name for variable in VARIABLES if variable.name.startswith("OAUTH_")]
+    given = [name for name in names if environ.get(name, "").strip()]
+    missing = [name for name in ("OAUTH_ISSUER", "OAUTH_AUDIENCE") if name not in given]
+    return [f"{name}: expected a value, because {given[0]} is set" for name in missing if given]
 
 
 def _override_faults(environ: Mapping[str, str]) -> list[str]:

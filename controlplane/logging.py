@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, on standard error."""
+"""Structured logs: one JSON object a line, on standard error, without secrets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 from typing_extensions import override
+
+from tools.context.redact import redact, redact_text
 
 
 class JsonFormatter(logging.Formatter):
@@ -20,11 +22,11 @@ class JsonFormatter(logging.Formatter):
             "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": redact_text(record.getMessage()),
         }
-        entry.update(getattr(record, "fields", None) or {})
+        entry.update(redact(getattr(record, "fields", None) or {}))
         if record.exc_info:
-            entry["exception"] = self.formatException(record.exc_info)
+            entry["exception"] = redact_text(self.formatException(record.exc_info))
         return orjson.dumps(entry, default=str).decode()
 
 
@@ -41,5 +43,9 @@ def logging_settings(level: str) -> dict[str, Any]:
             # Django's own handler would print each request twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "uvicorn.access": {"level": "WARNING"},
+            # It tells of every request that goes out, in full.
+            "httpx2": {"level": "WARNING"},
+            # It tells of every message and every session.
+            "mcp": {"level": "WARNING"},
         },
     }

@@ -155,4 +155,11 @@ CONTROL_PLANE = {
     "JOURNAL_RETENTION_DAYS": ENVIRONMENT.journal_retention_days,
     "JOURNAL_BODY_BYTES": ENVIRONMENT.journal_body_bytes,
     "ALLOW_KEYLESS_NETWORK": ENVIRONMENT.allow_keyless_network,
+    "TASK_KEEP_SECONDS": ENVIRONMENT.task_keep_seconds,
+    "TASK_START_SECONDS": ENVIRONMENT.task_start_seconds,
+    "TASKS_PER_CALLER": ENVIRONMENT.tasks_per_caller,
+    "OAUTH_ISSUER": ENVIRONMENT.oauth_issuer,
+    "OAUTH_AUDIENCE": ENVIRONMENT.oauth_audience,
+    "OAUTH_JWKS_URL": ENVIRONMENT.oauth_jwks_url,
+    "OAUTH_REQUIRED_SCOPES": ENVIRONMENT.oauth_required_scopes,
 }

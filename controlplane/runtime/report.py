@@ -45,6 +45,8 @@ class Welcome:
                 "",
                 "The control plane is running.",
                 "",
+                f"  MCP         {self.address}/mcp",
+                f"  Agents      {manage('client_config claude-code')}  (what to paste; -h lists others)",
                 f"  REST API    {self.address}/tools",
                 f"  API docs    {self.address}/api/docs",
                 f"  Health      {self.address}/health  ({self.health})",

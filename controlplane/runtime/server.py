@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 from typing_extensions import override
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from controlplane.runtime.binding import BACKLOG
+from controlplane.runtime.birth import process_age
 from controlplane.runtime.tuning import tune_interpreter
 
 # What must still fit into server.graceful_shutdown_seconds once calls are drained: closing
@@ -23,6 +27,15 @@ SHORTEST_DRAIN = 0.5
 def drain_seconds(graceful_shutdown_seconds: float) -> float:
     """How long calls in flight may take to finish when the whole stop has the given time."""
     return max(SHORTEST_DRAIN, graceful_shutdown_seconds - RESERVED_FOR_THE_REST)
+
+
+class PatientWebSocket(WebSocketsSansIOProtocol):
+    """Leaves it to the application to end a connection at a stop: when what was asked is answered."""
+
+    @override
+    def shutdown(self) -> None:
+        if not self.handshake_complete:
+            super().shutdown()
 
 
 class WebServer(uvicorn.Server):
@@ -41,19 +54,36 @@ class WebServer(uvicorn.Server):
 
 def load(graceful_shutdown_seconds: float) -> WebServer:
     """The server with its application imported, so that it answers soon after it takes the port."""
+    prepare_process()
+    from controlplane.asgi import application, begin_shutdown
+
+    return server_of(application, begin_shutdown, graceful_shutdown_seconds)
+
+
+def prepare_process() -> None:
+    """What a process that serves does first: a signal ends it with 0, its tasks are ours."""
     # Also reached after the drain: uvicorn raises the signal again, and leaving by SystemExit
     # lets exit handlers run.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
+    # Imported here: it needs Django set up.
+    from controlplane import opened
+
+    opened.began = time.monotonic() - process_age()
     # Tasks sent from this process go through our Celery application, not a default one.
     import_module("controlplane.celery")
-    from controlplane.asgi import application, begin_shutdown
 
+
+def server_of(
+    application: ASGIApp, begin_shutdown: Callable[[], None], graceful_shutdown_seconds: float
+) -> WebServer:
+    """A server for `application`; `begin_shutdown` is called at the first signal."""
     tune_interpreter()
     config = uvicorn.Config(
         application,
         loop="uvloop",
         http="httptools",
+        ws=PatientWebSocket,
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.db import DatabaseError
 
 from controlplane.runtime.refusal import StartRefused
@@ -29,19 +32,39 @@ def effective_settings(host: str | None = None, port: int | None = None) -> Serv
         for variable, flag in FLAGS.items():
             text = text.replace(variable, flag)
         raise StartRefused(f"The command line cannot be used:\n  {text}") from None
+    refuse_keyless(service, "SERVICE__HOST")
+    return service
+
+
+def refuse_keyless(service: ServiceSettings, variable: str) -> None:
+    """Make sure that not everybody on the network could call; `variable` sets the address.
+
+    Raises:
+        StartRefused: when anybody could.
+    """
     if keyless_on_network(service):
         raise StartRefused(
             f"Refusing to listen on {service.service_host} with API keys off: anyone who reaches "
             "this machine could call every tool. Set SECURITY__API_KEYS_ENABLED=true, or "
-            "SERVICE__HOST=127.0.0.1, or, behind a proxy that checks callers, "
+            f"{variable}=127.0.0.1, or, behind a proxy that checks callers, "
             "ALLOW_KEYLESS_NETWORK=true."
         )
-    return service
 
 
 def _configured() -> ServiceSettings:
-    try:
+    with readable():
         return service_settings()
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Refuse the start when configuration or database cannot be read in the block.
+
+    Raises:
+        StartRefused: saying which, and what to do.
+    """
+    try:
+        yield
     except ConfigurationFault as fault:
         raise StartRefused(
             "The configuration cannot be used:\n  " + "\n  ".join(fault.faults)

@@ -22,8 +22,10 @@ from controlplane.runtime.control import NotRunning, ProcessState, SupervisorCli
 from controlplane.runtime.orphans import find_orphans, stop_orphans
 from controlplane.runtime.paths import RuntimePaths
 from tests.processes import wait_until
+from tools.mcp_server.listener import VARIABLES as LISTENER_VARIABLES
 
 OURS = {variable.name for variable in VARIABLES} | {name for name, _ in SERVICE_OVERRIDES}
+OURS |= {name for name, *_ in LISTENER_VARIABLES}
 MANAGE = [sys.executable, str(PROJECT_DIR / "manage.py")]
 
 

@@ -26,6 +26,10 @@ BAD = {
     "DATABASE_POOL_SIZE": "0",
     "REDIS_URL": "http://:hunter2@host",
     "ALLOW_KEYLESS_NETWORK": "perhaps",
+    "OAUTH_ISSUER": "http://id.example.com",
+    "OAUTH_AUDIENCE": "tools.example.com/mcp",
+    "OAUTH_JWKS_URL": "https://me:hunter2@id.example.com/jwks",
+    "OAUTH_REQUIRED_SCOPES": 'tools.use,"all"',
     "WORKER_CONCURRENCY": "two",
     "MAX_BODY_BYTES": "12",
     "JOURNAL_RETENTION_DAYS": "4000",
@@ -176,3 +180,58 @@ def test_escapes_and_options_of_a_database_url_are_honoured() -> None:
     found = database_settings(read_environment({"DATABASE_URL": url}))
     assert (found["USER"], found["PASSWORD"], found["PORT"]) == ("me", "p@ss", "5433")
     assert found["OPTIONS"]["sslmode"] == "require"
+
+
+OAUTH = {"OAUTH_ISSUER": "https://id.example.com/", "OAUTH_AUDIENCE": "http://localhost:8000/mcp"}
+
+
+def test_an_issuer_is_read_as_it_is_written() -> None:
+    read = read_environment({**OAUTH, "OAUTH_REQUIRED_SCOPES": "tools.use, https://x/y"})
+    assert read.oauth_issuer == "https://id.example.com/"
+    assert read.oauth_audience == "http://localhost:8000/mcp"
+    assert read.oauth_jwks_url == ""
+    assert read.oauth_required_scopes == ("tools.use", "https://x/y")
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"OAUTH_ISSUER": "https://id.example.com"}, "OAUTH_AUDIENCE"),
+        ({"OAUTH_AUDIENCE": "https://tools.example.com"}, "OAUTH_ISSUER"),
+        ({"OAUTH_REQUIRED_SCOPES": "tools.use"}, "OAUTH_ISSUER"),
+        ({"OAUTH_JWKS_URL": "https://id.example.com/jwks"}, "OAUTH_AUDIENCE"),
+    ],
+)
+def test_half_of_an_oauth_configuration_is_refused(given: dict[str, str], missing: str) -> None:
+    with pytest.raises(EnvironmentFault, match=f"{missing}: expected a value, because"):
+        read_environment(given)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://",
+        "https://id.example.com:99999",
+        "https://id.example.com:0",
+        "https://id.example.com/?tenant=1",
+        "https://id.example.com/#part",
+        "https://user:hunter2@id.example.com",
+        "https://id.example.com/with space",
+        'https://id.example.com/"quoted"',
+        "https://[::1",
+        "http://192.168.1.5",
+        "ftp://id.example.com",
+        "id.example.com",
+    ],
+)
+def test_an_address_nobody_should_be_sent_to_is_refused(address: str) -> None:
+    for name in OAUTH:
+        with pytest.raises(EnvironmentFault, match=f"{name}: expected https") as refused:
+            read_environment({**OAUTH, name: address})
+        assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9000", "localhost", "[::1]:9000"])
+def test_plain_http_is_fine_on_this_machine(host: str) -> None:
+    read = read_environment({**OAUTH, "OAUTH_ISSUER": f"http://{host}/realms/x"})
+    assert read.oauth_issuer == f"http://{host}/realms/x"

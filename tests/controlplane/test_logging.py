@@ -42,6 +42,19 @@ def test_exception_stays_on_the_same_line() -> None:
     assert "ValueError: broken" in json.loads(line)["exception"]
 
 
+def test_tokens_and_keys_stay_out_of_every_part_of_a_line() -> None:
+    token = f"eyJ{'a' * 30}.{'b' * 40}.{'c' * 50}"
+    try:
+        raise ValueError(f"cannot use {token}")
+    except ValueError as fault:
+        caught = (type(fault), fault, fault.__traceback__)
+    line = JsonFormatter().format(
+        record(args=(token,), exc_info=caught, fields={"authorization": token, "note": token})
+    )
+    assert token not in line
+    assert json.loads(line)["message"] == "served [redacted]"
+
+
 @pytest.mark.parametrize(("given", "used"), [("debug", "DEBUG"), ("ERROR", "ERROR"), ("x", "INFO")])
 def test_level_follows_the_setting(given: str, used: str) -> None:
     # F3-13

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from controlplane.runtime.server import WebServer, drain_seconds
 from tests.controlplane.stack import MANAGE, Stack, free_port, stack
 from tests.processes import wait_until
 
+# How coarsely the system tells when a process began.
+CLOCK_TICK = 0.05
 TCP_TABLE = Path("/proc/net/tcp")
 
 
@@ -62,6 +65,20 @@ def test_web_process_answers_without_redis_and_within_three_seconds_of_work(
     assert process.returncode == 0
     # Processor time, because the wall clock of a busy machine says nothing about the program.
     assert used.ru_utime + used.ru_stime < 3
+
+
+def test_the_start_is_measured_from_the_birth_of_the_process(  # S4-080
+    migrated: Stack, servers: list[subprocess.Popen[bytes]]
+) -> None:
+    began = time.monotonic()
+    serve(migrated, servers)
+    wait_until(lambda: migrated.get("/tools")[0] == 200, 30, "the first answer")
+    waited = time.monotonic() - began
+    _, answer = migrated.call("server_metrics")
+    measured = answer["data"]["startup_time_seconds"]
+    # Loading the program alone takes longer than the first; nothing can take longer than we waited.
+    assert 0.1 < measured <= waited + CLOCK_TICK
+    assert "SC-007" not in answer["data"]["insufficient_data"]
 
 
 def test_call_in_flight_is_answered_after_sigterm_and_new_connections_are_not_taken(

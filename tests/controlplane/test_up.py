@@ -43,6 +43,8 @@ def test_up_from_an_empty_folder_prints_address_login_and_a_first_call_that_work
         shlex.split(command.replace("\\\n", " ")), capture_output=True, text=True, check=True
     )
     assert '"success":true' in answer.stdout.replace(" ", "")
+    assert f"  MCP         http://127.0.0.1:{fresh.port}/mcp\n" in running.output
+    assert f'"http://127.0.0.1:{fresh.port}/mcp"' in _told_to_agents(fresh, running.output)
     assert stat.S_IMODE(fresh.paths.run_dir.stat().st_mode) == 0o700
 
     running.interrupt()
@@ -246,6 +248,20 @@ def _logs_in(made: Stack, user: str, password: str) -> bool:
         f"print(authenticate(username={user!r}, password={password!r}))"
     )
     return made.manage("shell", "--no-imports", "-c", code).stdout.strip() == user
+
+
+def _told_to_agents(made: Stack, output: str) -> str:
+    """What the command on the line for agents prints."""
+    line = output.partition("  Agents      ")[2].partition("  (")[0]
+    told = subprocess.run(
+        ["/bin/sh", "-c", line],
+        env=made.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return told.stdout
 
 
 def test_unreachable_database_is_named_without_its_password() -> None:

@@ -1,0 +1,67 @@
+"""What processes that serve calls have open: a runtime, the drain of its journal, an eye on health."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+from health import snapshot
+from tools.conf import deployment
+from tools.contracts import ServiceState
+from tools.execution.ending import end
+from tools.execution.runtime import Runtime, open_runtime
+from tools.services.drain_journal import JournalDrain
+
+logger = logging.getLogger(__name__)
+
+# When the process was started, on the monotonic clock; known where it was started to serve.
+began: float | None = None
+
+
+@asynccontextmanager
+async def opened(*, wait: bool) -> AsyncIterator[Runtime]:
+    """A runtime whose journal is written to the database meanwhile; `wait` as in `open_runtime`.
+
+    On the way out calls are refused, and what is in the journal is written first.
+    """
+    async with open_runtime(wait=wait, began=began) as runtime:
+        drain = JournalDrain(deployment().redis_url, Path(settings.VAR_DIR) / "journal-spool")
+        draining = asyncio.create_task(drain.run())
+        try:
+            yield runtime
+        finally:
+            shut(runtime)
+            await end(draining)
+            await drain.finish()
+            runtime.become(ServiceState.STOPPED)
+
+
+def shut(runtime: Runtime) -> None:
+    """Refuse new calls from now on; those under way are completed."""
+    if not runtime.stopping:
+        runtime.become(ServiceState.SHUTTING_DOWN)
+
+
+@asynccontextmanager
+async def watching_health(runtime: Runtime) -> AsyncIterator[None]:
+    """Let the state of the process follow the checks, also while nobody asks for them."""
+    snapshot.on_status = lambda status: runtime.observe(snapshot.state_for(status))
+    watching = asyncio.create_task(_watch(runtime))
+    try:
+        yield
+    finally:
+        await end(watching)
+
+
+async def _watch(runtime: Runtime) -> None:
+    while True:
+        await asyncio.sleep(runtime.settings.monitoring_health_check_interval)
+        try:
+            await snapshot.current_health()
+        except Exception:
+            logger.exception("A health check failed on a bug")
