@@ -1,0 +1,62 @@
+"""Each client lists, calls and reads over each transport it speaks, and all see the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.clients.rows import GUIDE
+from tests.clients.visits import CLIENTS, Plane
+
+PAIRS = [
+    pytest.param(client, transport, id=f"{client} over {transport}")
+    for client, program in CLIENTS.items()
+    for transport in program.transports
+]
+VERSIONS = {"modern": "2026-07-28", "handshake": "2025-11-25", "": "2025-11-25"}
+
+
+def listed(plane: Plane) -> list[str]:
+    """The tools as the REST door lists them."""
+    status, body = plane.stack.get("/tools")
+    assert status == 200
+    return sorted(tool["name"] for tool in body["tools"])
+
+
+def metrics(plane: Plane) -> list[str]:
+    """The keys of what server_metrics answers over REST."""
+    status, body = plane.stack.call("server_metrics")
+    assert status == 200
+    return sorted(body["data"])
+
+
+@pytest.fixture
+def seen(plane: Plane, client: str, transport: str) -> dict[str, Any]:
+    visit: dict[str, Any] = plane.visited_by(client)[transport]
+    assert "error" not in visit, visit["error"]
+    return visit
+
+
+@pytest.mark.parametrize(("client", "transport"), PAIRS)
+def test_a_client_sees_what_the_rest_door_shows(plane: Plane, seen: dict[str, Any]) -> None:
+    # F0-28 C04 F4-10
+    assert sorted(seen["tools"]) == listed(plane)
+    assert seen["echo"] == seen["echo_text"] == {"echo": {"word": "héllo"}}
+    assert seen["builtin"] == metrics(plane)
+    assert seen["refused"] == -32000
+    assert seen["resource"] == GUIDE
+    assert seen["prompt"] == "Tell me about sheep."
+
+
+@pytest.mark.parametrize(("client", "transport"), PAIRS)
+def test_a_client_speaks_the_era_it_asked_for(seen: dict[str, Any], transport: str) -> None:
+    _, _, asked = transport.partition(" ")
+    # Clients that do not say which version was agreed on know the handshake era only.
+    assert seen.get("protocol", "2025-11-25") == VERSIONS.get(asked, asked)
+
+
+@pytest.mark.parametrize(("client", "transport"), PAIRS)
+def test_a_client_has_the_tools_within_five_seconds(seen: dict[str, Any]) -> None:
+    # S4-074 F4-01
+    assert seen["discovery_seconds"] < 5.0
