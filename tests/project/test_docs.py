@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.doors import RestDoor
+from tests.factories import make_client
 from tests.project.pages import PROJECT, anchors, fenced, links, read, tracked
+from tools.models import Toolset
 from tools.services.seed_demo import seed_demo
 
 MARKDOWN = tracked("*.md")
 README = read(PROJECT / "README.md")
 DOCS = PROJECT / "docs"
+TUTORIAL = read(DOCS / "tutorial" / "first-tool-call.md")
 # Keys below these depend on what was called, not on the code.
 OPEN = frozenset({"busiest_tools", "by_code", "spaces", "pipeline_statuses"})
 
@@ -87,8 +93,26 @@ def test_the_readme_prints_what_a_start_prints() -> None:
 
     printed = fenced(README, "text")[0]
     assert f"MCP control plane {__version__}, state in " in printed
-    for line in ("REST API", "API docs", "Health", "Admin", "User", "Password", "A first call:"):
-        assert line in printed
+    for line in ("MCP", "Agents", "REST API", "API docs", "Health", "Admin", "User", "Password"):
+        assert f"\n  {line} " in printed
+    assert "A first call:" in printed
+
+
+@pytest.mark.parametrize("page", [README, TUTORIAL], ids=["readme", "tutorial"])
+def test_the_agent_on_the_page_prints_what_the_page_says(door: RestDoor, page: str) -> None:
+    seed_demo()
+    _, key = make_client(toolsets=[Toolset.objects.get(slug="all")])
+    door.start()
+    program = fenced(page, "python")[0].replace("http://127.0.0.1:8000", door.url)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "CONTROL_PLANE_KEY": key},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (fenced(page, "text")[-1], "")
 
 
 def test_no_document_holds_a_key_or_a_password() -> None:

@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 
+from tests.faults.failures import failures
 from tools import errors
 from tools.contracts import failure_envelope
 from tools.errors import ControlPlaneError, ErrorCode, ErrorDetails, McpKind
@@ -13,13 +14,18 @@ from tools.errors import ControlPlaneError, ErrorCode, ErrorDetails, McpKind
 EXPECTED = {
     "InvalidArguments": (ErrorCode.INVALID_ARGUMENTS, 400),
     "MalformedRequest": (ErrorCode.INVALID_ARGUMENTS, 400),
+    "InvalidMessage": (ErrorCode.INVALID_ARGUMENTS, 400),
     "Unauthenticated": (ErrorCode.INVALID_ARGUMENTS, 401),
+    "InsufficientScope": (ErrorCode.INVALID_ARGUMENTS, 403),
+    "ForbiddenOrigin": (ErrorCode.INVALID_ARGUMENTS, 403),
     "MethodNotAllowed": (ErrorCode.INVALID_ARGUMENTS, 405),
     "NotAcceptable": (ErrorCode.INVALID_ARGUMENTS, 406),
     "BodyTooLarge": (ErrorCode.INVALID_ARGUMENTS, 413),
     "UnsupportedMediaType": (ErrorCode.INVALID_ARGUMENTS, 415),
     "ToolNotFound": (ErrorCode.TOOL_NOT_FOUND, 404),
     "PathNotFound": (ErrorCode.TOOL_NOT_FOUND, 404),
+    "PromptNotFound": (ErrorCode.TOOL_NOT_FOUND, 404),
+    "ResourceNotFound": (ErrorCode.TOOL_NOT_FOUND, 404),
     "RateLimited": (ErrorCode.RATE_LIMITED, 429),
     "ConcurrencyExceeded": (ErrorCode.RATE_LIMITED, 429),
     "ServiceUnavailable": (ErrorCode.SERVICE_UNAVAILABLE, 503),
@@ -27,9 +33,11 @@ EXPECTED = {
     "Stopping": (ErrorCode.SERVICE_UNAVAILABLE, 503),
     "BreakerOpen": (ErrorCode.SERVICE_UNAVAILABLE, 503),
     "TransportFault": (ErrorCode.SERVICE_UNAVAILABLE, 503),
+    "ConnectionLimitExceeded": (ErrorCode.SERVICE_UNAVAILABLE, 503),
     "DeadlineExceeded": (ErrorCode.TIMEOUT, 504),
     "ExecutionFailed": (ErrorCode.EXECUTION_ERROR, 500),
     "UpstreamFailed": (ErrorCode.EXECUTION_ERROR, 500),
+    "NsipApiFailed": (ErrorCode.EXECUTION_ERROR, 500),
     "SummarizationFailed": (ErrorCode.EXECUTION_ERROR, 500),
     "TokenCountingFailed": (ErrorCode.EXECUTION_ERROR, 500),
     "InternalFault": (ErrorCode.INTERNAL_ERROR, 500),
@@ -44,19 +52,7 @@ def subclasses(base: type[ControlPlaneError]) -> list[type[ControlPlaneError]]:
 
 
 def built(kind: type[ControlPlaneError]) -> ControlPlaneError:
-    arguments: dict[str, tuple[object, ...]] = {
-        "MethodNotAllowed": ("PUT", ("GET",)),
-        "DeadlineExceeded": ("echo", 5.0),
-        "InternalFault": (),
-        "Starting": (),
-        "Stopping": (),
-    }
-    default: tuple[object, ...] = (
-        ("message", 2.0)
-        if issubclass(kind, errors.RateLimited | errors.ServiceUnavailable)
-        else ("message",)
-    )
-    return kind(*arguments.get(kind.__name__, default))  # type: ignore[arg-type]
+    return failures()[kind.__name__]
 
 
 def test_every_class_of_the_tree_is_mapped() -> None:
@@ -113,3 +109,15 @@ def test_errors_that_pass_say_when_to_come_back(kind: type[ControlPlaneError]) -
 def test_details_without_a_value_do_not_travel() -> None:
     # S4-066
     assert ErrorDetails(parameter="q").to_wire() == {"parameter": "q"}
+
+
+def test_a_failed_nsip_call_says_what_to_check() -> None:
+    # S4-069
+    error = errors.NsipApiFailed("get_lineage", "Connection refused")
+    assert error.message == "NSIP API call failed: get_lineage"
+    assert error.mcp_code == -32000
+    assert error.details.to_wire() == {
+        "parameter": "method",
+        "value": "get_lineage",
+        "suggestion": "Check NSIP API availability and parameters: Connection refused",
+    }

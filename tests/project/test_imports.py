@@ -55,6 +55,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("tools/services/issue_key.py", "import rest_framework"),
         ("tools/execution/execute.py", "import health.status"),
         ("health/status.py", "import controlplane.settings"),
+        ("tools/oauth/claims.py", "import django"),
+        ("tools/oauth/claims.py", "import httpx2"),
+        ("tools/oauth/claims.py", "import tools.selectors"),
         ("tools/utils.py", "import tools.contracts"),
     ],
 )

