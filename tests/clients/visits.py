@@ -86,6 +86,11 @@ class Plane:
             self._visits[client] = self._visit(CLIENTS[client])
         return self._visits[client]
 
+    def visited_again_by(self, client: str) -> Mapping[str, Any]:
+        """The same, from a second visit."""
+        del self._visits[client]
+        return self.visited_by(client)
+
     def _visit(self, program: Program) -> Mapping[str, Any]:
         command, *arguments = self.stdio
         orders = {
