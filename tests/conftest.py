@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 from django.conf import settings
+from django.db import connection
 
 from tests.doors import RestDoor
 from tests.faults.backend import FakeBackend
@@ -16,6 +18,18 @@ from tests.processes import start_valkey
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.guards.redis import RedisLink
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The suite's database. PostgreSQL drops it only once threads that still hold a session are cut off."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture(scope="session")
