@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
 
 def main() -> int:
@@ -20,22 +24,35 @@ def main() -> int:
     parser.add_argument("--stacks", required=True, help="folders of the first lane")
     parser.add_argument("--once", required=True, help="folders that PostgreSQL is spared")
     options = parser.parse_args()
+    # Whoever ends this run ends its lanes with it.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     pytest, stacks = shlex.split(options.pytest), options.stacks.split()
-    others = [f"--ignore={folder}" for folder in stacks]
+    others = [*pytest, *(f"--ignore={folder}" for folder in stacks)]
     spared = [f"--ignore={folder}" for folder in options.once.split()]
-    with tempfile.TemporaryFile() as printed:
-        beside = subprocess.Popen([*pytest, *stacks], stdout=printed, stderr=subprocess.STDOUT)
-        try:
-            on_sqlite = subprocess.run([*pytest, *others], check=False).returncode
-            postgres = [sys.executable, "-m", "tests.run_on_postgres"]
-            on_postgres = subprocess.run(
-                [*postgres, *pytest, *others, *spared], check=False
-            ).returncode
-        finally:
-            with_stacks = beside.wait()
-            printed.seek(0)
-            sys.stdout.write(printed.read().decode(errors="replace"))
-    return max(on_sqlite, on_postgres, with_stacks)
+    postgres = [sys.executable, "-m", "tests.run_on_postgres"]
+    with tempfile.TemporaryFile() as printed, lane([*pytest, *stacks], printed) as beside:
+        outcomes = [run(others), run([*postgres, *others, *spared]), beside.wait()]
+        printed.seek(0)
+        sys.stdout.write(printed.read().decode(errors="replace"))
+    return max(outcomes)
+
+
+def run(command: list[str]) -> int:
+    """The exit code of `command`, whose output is shown at once."""
+    with lane(command, None) as process:
+        return process.wait()
+
+
+@contextmanager
+def lane(command: list[str], output: IO[bytes] | None) -> Iterator[subprocess.Popen[bytes]]:
+    """`command` running; told to end if it still runs when nobody waits for it any more."""
+    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
 
 
 if __name__ == "__main__":
