@@ -51,7 +51,8 @@ def lane(command: list[str], output: IO[bytes] | None) -> Iterator[subprocess.Po
         yield process
     finally:
         if process.poll() is None:
-            process.terminate()
+            # As Ctrl-C: pytest then takes down what its tests have started.
+            process.send_signal(signal.SIGINT)
             process.wait()
 
 

@@ -18,6 +18,7 @@ from controlplane.runtime.binding import PortRefused, check_port_is_free, listen
 from controlplane.runtime.server import WebServer, drain_seconds
 from tests.controlplane.stack import MANAGE, Stack, free_port, stack
 from tests.processes import wait_until
+from tests.yardstick import bare_start
 
 # How coarsely the system tells when a process began.
 CLOCK_TICK = 0.05
@@ -54,7 +55,7 @@ def serve(made: Stack, started: list[subprocess.Popen[bytes]]) -> subprocess.Pop
     return process
 
 
-def test_web_process_answers_without_redis_and_within_three_seconds_of_work(
+def test_web_process_answers_without_redis_and_costs_little_over_a_bare_start(
     migrated: Stack, servers: list[subprocess.Popen[bytes]]
 ) -> None:
     process = serve(migrated, servers)
@@ -63,8 +64,8 @@ def test_web_process_answers_without_redis_and_within_three_seconds_of_work(
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
-    # Processor time, because the wall clock of a busy machine says nothing about the program.
-    assert used.ru_utime + used.ru_stime < 3
+    # Processor time beside that of a bare start, because a busy machine is slow in both.
+    assert used.ru_utime + used.ru_stime < 3 * bare_start().processor_seconds
 
 
 def test_the_start_is_measured_from_the_birth_of_the_process(  # S4-080

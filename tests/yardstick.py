@@ -1,0 +1,35 @@
+"""How long this machine needs, just now, for a start that has nothing of ours in it.
+
+The tests share the machine with each other, so a limit in seconds says more about the neighbours than
+about the program. What a start of ours may cost is told in starts of a bare one, taken in the same run.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Final
+
+# What every process of the product has to load before its own first line does anything.
+_BARE_START: Final = "import celery, django, mcp.server, redis.asyncio, rest_framework, uvicorn"
+
+
+@dataclass(frozen=True, slots=True)
+class BareStart:
+    """What a process that only loads the libraries took."""
+
+    processor_seconds: float
+    waited_seconds: float
+
+
+def bare_start() -> BareStart:
+    """Load the libraries in a process of its own."""
+    began = time.monotonic()
+    process = subprocess.Popen([sys.executable, "-c", _BARE_START])
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return BareStart(used.ru_utime + used.ru_stime, time.monotonic() - began)
