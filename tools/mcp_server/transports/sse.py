@@ -154,12 +154,15 @@ class SseDoor:
     async def _serve(self, peer: Peer, scope: Scope, receive: Receive, send: Send) -> None:
         session_id, relay = secrets.token_hex(16), serving().relay
         owner, ended = _identifier(peer), asyncio.Event()
+        root = scope.get("root_path", "").rstrip("/")
 
         async def feed(conversation: Conversation) -> None:
             self._sessions[session_id] = Session(peer, owner, conversation, ended.set)
             if serving().stopping:
                 # It began while this stream was opened, and asks only those it knew.
                 ended.set()
+            # Where to post is told from here, where a post would be taken.
+            await _event(send, "endpoint", f"{root}{MESSAGES_PATH}?session_id={session_id}")
             await first_of(_gone(receive), conversation.settled_after(ended))
 
         async def write(text: str) -> None:
@@ -173,27 +176,16 @@ class SseDoor:
 
         await relay.announce(f"sse:{session_id}", {"owner": owner})
         await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
-        root = scope.get("root_path", "").rstrip("/")
         beating = asyncio.create_task(beat())
-        opening = asyncio.create_task(
-            self._announce_when_ready(session_id, send, f"{root}{MESSAGES_PATH}")
-        )
         try:
             await serve_connection(self._server, feed, write, SLOWEST_READER)
         finally:
-            opening.cancel()
             beating.cancel()
             self._sessions.pop(session_id, None)
             await relay.forget(f"sse:{session_id}")
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _announce_when_ready(self, session_id: str, send: Send, path: str) -> None:
-        """Tell the client where to post, once a post would be taken."""
-        while session_id not in self._sessions:
-            await asyncio.sleep(0)
-        await _event(send, "endpoint", f"{path}?session_id={session_id}")
 
 
 async def _put(session: Session, message: SessionMessage) -> None:
