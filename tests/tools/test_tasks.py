@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
-import pytest
-from django.db import connection
+from django.core.management import call_command
 
 from controlplane.celery import VISIBILITY_TIMEOUT
+from tests.controlplane.stack import MANAGE
 from tests.doors import RestDoor
 from tests.factories import make_tool
 from tests.processes import wait_until
@@ -42,21 +40,25 @@ def test_process_without_a_broker_says_so_instead_of_looking_for_one() -> None:
     assert "RuntimeError: this process has no way to the workers" in done.stderr
 
 
+def catalogue_in(database: Path) -> None:
+    """A database of its own that holds the tools of the suite's."""
+    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{database}"}
+    rows = database.with_suffix(".json")
+    call_command("dumpdata", "tools.tool", "tools.catalogstate", output=str(rows))
+    for arguments in (["migrate", "--verbosity", "0"], ["loaddata", str(rows)]):
+        subprocess.run([*MANAGE, *arguments], env=environment, check=True, capture_output=True)
+
+
 def test_worker_that_cannot_read_the_catalogue_runs_the_task_once_it_can(
     door: RestDoor, tmp_path: Path
 ) -> None:
-    if connection.vendor != "sqlite":
-        pytest.skip("the database is a file that this test brings late")
     make_tool(name="slow", long_running=True)
     client = TaskClient(door)
-    late = tmp_path / "late.sqlite3"
+    late, ready = tmp_path / "late.sqlite3", tmp_path / "ready.sqlite3"
     with celery_worker(tmp_path / "worker.log", DATABASE_URL=f"sqlite:///{late}") as worker:
         task_id = client.begin("slow", {"n": 1})
         wait_until(lambda: "no such table" in worker.output, what="a worker without a catalogue")
         assert client.get(task_id)["status"] == "working"
-        with (
-            closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source,
-            closing(sqlite3.connect(late)) as target,
-        ):
-            source.backup(target)
+        catalogue_in(ready)
+        ready.replace(late)
         assert client.wait(task_id)["status"] == "completed"
