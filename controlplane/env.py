@@ -61,6 +61,15 @@ def integer(minimum: int, maximum: int) -> Callable[[str], int]:
     return parse
 
 
+def choice(*words: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value.strip().lower() not in words:
+            raise ValueError(f"expected one of {', '.join(words)}")
+        return value.strip().lower()
+
+    return parse
+
+
 def comma_list(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
@@ -110,6 +119,21 @@ def web_address(value: str) -> str:
     if not (usable and secure and plain) or "@" in parts.netloc or parts.fragment:
         raise ValueError(expected)
     return value.strip()
+
+
+def api_address(value: str) -> str:
+    """Where an API is served that this service itself calls: model servers inside a network often
+    have no certificate."""
+    expected = "expected https://host/path or http://host/path without a name, key, ? or # in it"
+    try:
+        parts = urlsplit(value.strip())
+        usable = parts.port != 0 and bool(parts.hostname) and parts.scheme in {"http", "https"}
+    except ValueError:
+        raise ValueError(expected) from None
+    plain = re.fullmatch(r"[!$-;=A-\[\]_a-z~]+", value.strip(), re.IGNORECASE)
+    if not (usable and plain) or "@" in parts.netloc:
+        raise ValueError(expected)
+    return value.strip().rstrip("/")
 
 
 def identifier_address(value: str) -> str:
@@ -218,6 +242,65 @@ VARIABLES: tuple[Variable, ...] = (
         2,
         "Processes of the Celery worker's prefork pool.",
     ),
+    Variable(
+        "PIPELINE_CONCURRENCY",
+        integer(1, 256),
+        2,
+        "Processes of the Celery worker that runs pipeline queries; each holds its own models.",
+    ),
+    Variable(
+        "INDEX_DIR",
+        text,
+        "",
+        "Folder of the search indexes, shared by all hosts that run workers. Unset: VAR_DIR/indexes.",
+    ),
+    Variable(
+        "RAG_STORE",
+        choice("auto", "files", "postgresql", "iris"),
+        "auto",
+        "Where vectors and word indexes are kept: files in INDEX_DIR, PostgreSQL with pgvector, or "
+        "InterSystems IRIS. auto: PostgreSQL when it is the database and has pgvector, else files.",
+    ),
+    Variable(
+        "IRIS_URL",
+        text,
+        "",
+        "InterSystems IRIS server for RAG_STORE=iris, as iris://user:password@host:1972/NAMESPACE.",
+    ),
+    Variable(
+        "MAX_DOCUMENT_BYTES",
+        integer(1024, 1 << 30),
+        50 << 20,
+        "Largest document or archive that a corpus takes.",
+    ),
+    Variable(
+        "LLM_URL",
+        api_address,
+        "",
+        "OpenAI-compatible API that writes answers, up to /v1. Unset: answers are extracted.",
+    ),
+    Variable("LLM_API_KEY", text, "", "Key of that API."),
+    Variable("LLM_MODEL", text, "", "Model of that API, unless a pipeline names another."),
+    Variable(
+        "LLM_CONTEXT_TOKENS",
+        integer(1024, 10_000_000),
+        8192,
+        "Tokens that fit that model's context: passages, question and answer together.",
+    ),
+    Variable(
+        "EMBEDDINGS_URL",
+        api_address,
+        "",
+        "OpenAI-compatible API of embedding models named openai/..., up to /v1.",
+    ),
+    Variable("EMBEDDINGS_API_KEY", text, "", "Key of that API."),
+    Variable(
+        "RERANK_URL",
+        api_address,
+        "",
+        "API that reranks passages (POST /rerank as Cohere and Jina have it), up to /v1.",
+    ),
+    Variable("RERANK_API_KEY", text, "", "Key of that API."),
     Variable(
         "TASK_KEEP_SECONDS",
         integer(1, 604_800),

@@ -120,6 +120,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Tools of AI agents: list them, call them, ask how the service is.",
     "VERSION": __version__,
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"DocumentStatus": "tools.services.manage_corpora.STATUSES"},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "APPEND_COMPONENTS": {
@@ -148,6 +149,12 @@ UNFOLD = {
 }
 LOGIN_REDIRECT_URL = "admin:index"
 
+# Where the documents of the demo are found: examples/corpus and docs below it.
+DEMO_DIR = PROJECT_DIR
+
+# What sends messages to workers; loaded by the processes that do.
+CELERY_APPLICATION = "controlplane.celery"
+
 CONTROL_PLANE = {
     "VERSION": __version__,
     "SERVICE_OVERRIDES": ENVIRONMENT.service_overrides,
@@ -162,4 +169,16 @@ CONTROL_PLANE = {
     "OAUTH_AUDIENCE": ENVIRONMENT.oauth_audience,
     "OAUTH_JWKS_URL": ENVIRONMENT.oauth_jwks_url,
     "OAUTH_REQUIRED_SCOPES": ENVIRONMENT.oauth_required_scopes,
+    "INDEX_DIR": ENVIRONMENT.index_dir or str(VAR_DIR / "indexes"),
+    "RAG_STORE": ENVIRONMENT.rag_store,
+    "IRIS_URL": ENVIRONMENT.iris_url,
+    "MAX_DOCUMENT_BYTES": ENVIRONMENT.max_document_bytes,
+    "LLM_URL": ENVIRONMENT.llm_url,
+    "LLM_API_KEY": ENVIRONMENT.llm_api_key,
+    "LLM_MODEL": ENVIRONMENT.llm_model,
+    "LLM_CONTEXT_TOKENS": ENVIRONMENT.llm_context_tokens,
+    "EMBEDDINGS_URL": ENVIRONMENT.embeddings_url,
+    "EMBEDDINGS_API_KEY": ENVIRONMENT.embeddings_api_key,
+    "RERANK_URL": ENVIRONMENT.rerank_url,
+    "RERANK_API_KEY": ENVIRONMENT.rerank_api_key,
 }

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
 from tools.contracts import ToolSource
-from tools.models import ApiClient, Prompt, Resource, ServiceConfiguration, Tool, Toolset
+from tools.models import (
+    ApiClient,
+    Chunk,
+    Corpus,
+    Document,
+    IndexVersion,
+    PipelineConfig,
+    Prompt,
+    Resource,
+    ServiceConfiguration,
+    Tool,
+    Toolset,
+)
 from tools.services.issue_key import replace_key
 
 numbers = count(1)
@@ -92,3 +105,56 @@ def make_service(**overrides: Any) -> ServiceConfiguration:
     row = ServiceConfiguration(**{"service_name": "mcp-control-plane", **overrides})
     row.save()
     return row
+
+
+def make_corpus(**overrides: Any) -> Corpus:
+    """A saved corpus without documents."""
+    corpus = Corpus(**{"slug": f"corpus-{next(numbers)}", **overrides})
+    corpus.save()
+    return corpus
+
+
+def make_document(corpus: Corpus, *, chunks: Iterable[str] = (), **overrides: Any) -> Document:
+    """A saved document of `corpus` with these texts as its passages, cut by hand."""
+    texts = list(chunks)
+    content = overrides.pop("content", b"A short text.")
+    document = Document(
+        corpus=corpus,
+        **{
+            "name": f"document-{next(numbers)}.txt",
+            "media_type": "text/plain",
+            "digest": hashlib.sha256(content).hexdigest(),
+            "size": len(content),
+            "content": content,
+            "chunk_count": len(texts),
+            **overrides,
+        },
+    )
+    document.save()
+    Chunk.objects.bulk_create(
+        Chunk(document=document, ordinal=ordinal, text=text, tokens=len(text.split()))
+        for ordinal, text in enumerate(texts)
+    )
+    return document
+
+
+def make_version(corpus: Corpus, **overrides: Any) -> IndexVersion:
+    """A saved index version of `corpus`: the row alone, without an index behind it."""
+    version = IndexVersion(
+        corpus=corpus,
+        **{
+            "number": corpus.versions.count() + 1,
+            "embedding_model": corpus.embedding_model,
+            **overrides,
+        },
+    )
+    version.save()
+    return version
+
+
+def make_pipeline(**overrides: Any) -> PipelineConfig:
+    """A saved pipeline with its tool, on a corpus of its own unless one is given."""
+    values = {"pipeline_name": "basic", **overrides}
+    pipeline = PipelineConfig(**{"corpus": values.get("corpus") or make_corpus(), **values})
+    pipeline.save()
+    return pipeline

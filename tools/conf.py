@@ -40,6 +40,32 @@ class OAuthSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible API, when one is configured."""
+
+    url: str = ""
+    key: str = field(default="", repr=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class RagSettings:
+    """What pipelines and ingestion work with. `store` is `auto`, `files`, `postgresql` or `iris`."""
+
+    index_dir: str
+    store: str = "auto"
+    iris_url: str = field(default="", repr=False)
+    max_document_bytes: int = 50 << 20
+    llm: Endpoint = field(default_factory=Endpoint)
+    llm_model: str = ""
+    llm_context_tokens: int = 8192
+    embeddings: Endpoint = field(default_factory=Endpoint)
+    rerank: Endpoint = field(default_factory=Endpoint)
+
+
+@dataclass(frozen=True, slots=True)
 class DeploymentSettings:
     """What the environment fixed for the life of this process."""
 
@@ -53,6 +79,7 @@ class DeploymentSettings:
     tasks_per_caller: int
     redis_url: str
     service_overrides: Mapping[str, str]
+    rag: RagSettings
     oauth: OAuthSettings | None = None
 
     @property
@@ -78,7 +105,22 @@ def deployment() -> DeploymentSettings:
         tasks_per_caller=values["TASKS_PER_CALLER"],
         redis_url=settings.REDIS_URL,
         service_overrides=values["SERVICE_OVERRIDES"],
+        rag=_rag(values),
         oauth=_oauth(values),
+    )
+
+
+def _rag(values: Mapping[str, Any]) -> RagSettings:
+    return RagSettings(
+        index_dir=values["INDEX_DIR"],
+        store=values["RAG_STORE"],
+        iris_url=values["IRIS_URL"],
+        max_document_bytes=values["MAX_DOCUMENT_BYTES"],
+        llm=Endpoint(values["LLM_URL"], values["LLM_API_KEY"]),
+        llm_model=values["LLM_MODEL"],
+        llm_context_tokens=values["LLM_CONTEXT_TOKENS"],
+        embeddings=Endpoint(values["EMBEDDINGS_URL"], values["EMBEDDINGS_API_KEY"]),
+        rerank=Endpoint(values["RERANK_URL"], values["RERANK_API_KEY"]),
     )
 
 

@@ -119,6 +119,7 @@ class Caller:
     name: str
     rate_per_minute: int
     toolsets: frozenset[str] | None = None
+    manages_corpora: bool = False
 
 
 # Tells the caller how far a call is: done, total (None: not known), a word about it.
@@ -158,7 +159,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the path needs it: one row of the catalogue, checked."""
+    """A tool as the path needs it: one row of the catalogue, checked.
+
+    `binding` is what its backend alone needs to know; no door shows it.
+    """
 
     name: str
     description: str
@@ -182,6 +186,7 @@ class ToolSpec:
     preserve_keys: tuple[str, ...] = ()
     keep_body: bool = True
     long_running: bool = False
+    binding: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def to_http(self) -> dict[str, Any]:
         """The tool as `GET /tools` lists it."""
@@ -341,6 +346,7 @@ class CallContext:
     thread_id: str = ""
     progress: Progress | None = field(default=None, repr=False)
     asking: Asking | None = field(default=None, repr=False)
+    transport: Transport = Transport.CLI
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         """Tell the caller how far the call is."""

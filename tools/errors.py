@@ -7,8 +7,10 @@ ControlPlaneError
         Unauthenticated         401
             InsufficientScope   403
         ForbiddenOrigin         403
+        NotPermitted            403
         MethodNotAllowed        405
         NotAcceptable           406
+        Conflict                409
         BodyTooLarge            413
         UnsupportedMediaType    415
     ToolNotFound                404  TOOL_NOT_FOUND
@@ -189,6 +191,14 @@ class ForbiddenOrigin(InvalidArguments):
     mcp_code = -32600
 
 
+class NotPermitted(InvalidArguments):
+    """A caller who is known, but was not given the right to do this."""
+
+    http_status = 403
+    mcp_kind = McpKind.PROTOCOL
+    mcp_code = -32600
+
+
 class MethodNotAllowed(InvalidArguments):
     http_status = 405
     mcp_kind = McpKind.PROTOCOL
@@ -210,6 +220,14 @@ class MethodNotAllowed(InvalidArguments):
 
 class NotAcceptable(InvalidArguments):
     http_status = 406
+    mcp_kind = McpKind.PROTOCOL
+    mcp_code = -32600
+
+
+class Conflict(InvalidArguments):
+    """Sound, but not as things are: the name is taken, or what is to go is in use."""
+
+    http_status = 409
     mcp_kind = McpKind.PROTOCOL
     mcp_code = -32600
 

@@ -30,6 +30,10 @@ BAD = {
     "OAUTH_AUDIENCE": "tools.example.com/mcp",
     "OAUTH_JWKS_URL": "https://me:hunter2@id.example.com/jwks",
     "OAUTH_REQUIRED_SCOPES": 'tools.use,"all"',
+    "LLM_URL": "https://me:hunter2@llm.example.com/v1",
+    "LLM_CONTEXT_TOKENS": "12",
+    "EMBEDDINGS_URL": "models.example.com/v1",
+    "RERANK_URL": "http://models.example.com/v1?key=hunter2",
     "WORKER_CONCURRENCY": "two",
     "MAX_BODY_BYTES": "12",
     "JOURNAL_RETENTION_DAYS": "4000",
@@ -69,6 +73,30 @@ def test_values_are_typed() -> None:
     assert read.service_overrides == {"SERVICE__PORT": "9000"}
     with pytest.raises(AttributeError):
         _ = read.no_such_setting
+
+
+@pytest.mark.parametrize("name", ["LLM_URL", "EMBEDDINGS_URL", "RERANK_URL"])
+def test_model_server_inside_the_network_may_be_plain_http(name: str) -> None:
+    read = read_environment({name: "http://models.internal:8080/v1/"})
+    assert read.values[name.lower()] == "http://models.internal:8080/v1"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "ftp://host/v1",
+        "http://",
+        "http://host:0/v1",
+        "http://host:x/v1",
+        "http://host/v1#part",
+        "http://host/v1?a=b",
+        "http://ho st/v1",
+        "http://host/\nv1",
+    ],
+)
+def test_address_that_is_none_of_an_api_is_refused(value: str) -> None:
+    with pytest.raises(EnvironmentFault, match="LLM_URL: expected https://host/path"):
+        read_environment({"LLM_URL": value})
 
 
 def test_every_variable_is_described_and_unique() -> None:

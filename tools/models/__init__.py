@@ -2,13 +2,22 @@
 
 from tools.models.access import ApiClient
 from tools.models.catalog import CatalogState, Tool, Toolset
+from tools.models.corpora import Chunk, Corpus, Document, IndexEntry, IndexVersion
 from tools.models.journal import ToolRequest, ToolResponse
 from tools.models.offerings import Prompt, Resource
+from tools.models.pipelines import EvaluationRun, PipelineConfig
 from tools.models.service import ServiceConfiguration
 
 __all__ = [
     "ApiClient",
     "CatalogState",
+    "Chunk",
+    "Corpus",
+    "Document",
+    "EvaluationRun",
+    "IndexEntry",
+    "IndexVersion",
+    "PipelineConfig",
     "Prompt",
     "Resource",
     "ServiceConfiguration",

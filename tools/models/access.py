@@ -45,6 +45,10 @@ class ApiClient(models.Model):
     toolsets = models.ManyToManyField(
         Toolset, related_name="clients", blank=True, help_text="The client sees these tools alone."
     )
+    manages_corpora = models.BooleanField(
+        default=False,
+        help_text="May create, fill, index and delete corpora over REST.",
+    )
     enabled = models.BooleanField(default=True)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

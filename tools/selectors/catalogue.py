@@ -112,6 +112,7 @@ def _callers(settings: ServiceSettings) -> dict[str, Caller]:
             name=row.name,
             rate_per_minute=row.rate_limit_per_minute or settings.security_rate_limit,
             toolsets=frozenset(toolset.slug for toolset in row.toolsets.all()),
+            manages_corpora=row.manages_corpora,
         )
         for row in rows
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
@@ -15,17 +15,25 @@ from tools.contracts import (
     ToolSource,
     ToolSpec,
 )
-from tools.models import Prompt, Resource, Tool
+from tools.models import IndexVersion, Prompt, Resource, Tool
+from tools.models.corpora import VersionState
 from tools.offerings import template_variables
 
 logger = logging.getLogger(__name__)
 
 Spec = TypeVar("Spec")
+# Read with each tool, so that the catalogue takes one query however many pipelines there are.
+PIPELINE_PARTS = (
+    "pipeline_reference__corpus",
+    "pipeline_reference__web_search_tool",
+)
 
 
 def tool_specs() -> tuple[dict[str, ToolSpec], dict[str, str]]:
     """The enabled tools by name, and what is wrong with those left out."""
-    return _checked(Tool.objects.filter(enabled=True).order_by(), "name", _tool)
+    active = active_indexes()
+    rows = Tool.objects.filter(enabled=True).select_related(*PIPELINE_PARTS)
+    return _checked(rows.order_by(), "name", lambda row: _tool(row, active))
 
 
 def prompt_specs() -> tuple[dict[str, PromptSpec], dict[str, str]]:
@@ -56,7 +64,7 @@ def _checked(
     return dict(sorted(specs.items())), flawed
 
 
-def _tool(row: Any) -> ToolSpec:
+def _tool(row: Any, active: Mapping[int, Mapping[str, Any]]) -> ToolSpec:
     copied = (
         "name title description input_schema output_schema handler read_only destructive idempotent "
         "metadata timeout_seconds max_concurrent queue_timeout_seconds cache_ttl_seconds dependency "
@@ -68,7 +76,42 @@ def _tool(row: Any) -> ToolSpec:
         source=ToolSource(row.source),
         tags=tuple(row.tags),
         preserve_keys=tuple(row.preserve_keys),
+        binding=_pipeline(row, active) if row.source == ToolSource.PIPELINE else {},
     )
+
+
+def _pipeline(row: Any, active: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """What the backend of pipelines needs; without `index` while the corpus has none to search."""
+    config = getattr(row, "pipeline_reference", None)
+    if config is None:
+        return {}
+    return {
+        "pipeline": config.pipeline_name,
+        "corpus": config.corpus.slug,
+        "defaults": config.default_parameters,
+        "max_tokens": config.max_tokens,
+        "web_search_tool": config.web_search_tool.name if config.web_search_tool else "",
+        "index": active.get(config.corpus_id),
+    }
+
+
+def active_indexes() -> dict[int, dict[str, Any]]:
+    """The index version in use of each corpus that has one, by the corpus' key."""
+    rows = IndexVersion.objects.filter(state=VersionState.ACTIVE).select_related("corpus")
+    return {row.corpus_id: index_spec(row) for row in rows}
+
+
+def index_spec(version: Any) -> dict[str, Any]:
+    """An index version as messages carry it to workers: the fields of their `IndexSpec`."""
+    return {
+        "version_id": version.pk,
+        "corpus": version.corpus.slug,
+        "number": version.number,
+        "embedding_model": version.embedding_model,
+        "folder": f"{version.corpus_id}/{version.number}",
+        "store": version.store,
+        "chunks": version.chunks,
+    }
 
 
 def _prompt(row: Any) -> PromptSpec:
