@@ -1,5 +1,7 @@
 """A BERT encoder as an ONNX graph, built from its tensors: token ids in, one unit vector out.
 
+RoBERTa is the same thing under other names, once its positions are counted from 0.
+
 Weights are stored as 16-bit floats, which halves the file; all arithmetic is in 32 bits.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import onnx
@@ -17,7 +19,8 @@ from onnx import TensorProto, helper, numpy_helper
 OPSET: Final = 20
 IR_VERSION: Final = 10
 INPUTS: Final = ("ids", "mask")
-OUTPUT: Final = "vectors"
+VECTORS: Final = "vectors"
+STATES: Final = "states"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +31,33 @@ class BertShape:
     heads: int
     width: int
     epsilon: float
+    pooling: Literal["mean", "first"] = "mean"
 
 
 def build_graph(tensors: Mapping[str, NDArray[Any]], shape: BertShape) -> onnx.ModelProto:
-    """The encoder with mean pooling and normalisation behind it.
+    """The encoder with pooling and normalisation behind it.
 
-    Inputs `ids` and `mask` are int64 of (texts, tokens); output `vectors` is float32 of
-    (texts, width).
+    Inputs `ids` and `mask` are int64 of (texts, tokens). Outputs are float32: `vectors` of
+    (texts, width), and `states`, the tokens as the last layer leaves them, of (texts, tokens, width).
     """
     built = _Encoder(tensors, shape)
     hidden, bias = built.embeddings(), built.attention_bias()
     for number in range(shape.layers):
         hidden = built.layer(f"encoder.layer.{number}.", hidden, bias)
+    built.states(hidden)
     built.pooled(hidden)
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
         for name in INPUTS
     ]
-    output = helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["texts", shape.width])
-    graph = helper.make_graph(built.nodes, "bert", inputs, [output], built.stored)
+    sizes: dict[str, list[str | int | None]] = {
+        VECTORS: ["texts", shape.width],
+        STATES: ["texts", "tokens", shape.width],
+    }
+    outputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, size) for name, size in sizes.items()
+    ]
+    graph = helper.make_graph(built.nodes, "bert", inputs, outputs, built.stored)
     opsets = [helper.make_opsetid("", OPSET)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
 
@@ -87,14 +98,28 @@ class _Encoder:
         kept = self._node("Add", self._linear(prefix + "output.dense", inner), hidden)
         return self._normalised(prefix + "output.LayerNorm", kept)
 
+    def states(self, hidden: str) -> None:
+        """The tokens themselves as an output."""
+        self.nodes.append(helper.make_node("Identity", [hidden], [STATES]))
+
     def pooled(self, hidden: str) -> None:
-        """The mean over the tokens that count, of length 1."""
+        """One vector per text, of length 1."""
+        pool = self._mean if self._shape.pooling == "mean" else self._first
+        self.nodes.append(
+            helper.make_node("LpNormalization", [pool(hidden)], [VECTORS], axis=-1, p=2)
+        )
+
+    def _first(self, hidden: str) -> str:
+        """The first token, which stands for the text."""
+        return self._node("Gather", hidden, self._stored(np.array(0, dtype=np.int64)), axis=1)
+
+    def _mean(self, hidden: str) -> str:
+        """The mean over the tokens that count."""
         mask = self._node("Cast", "mask", to=TensorProto.FLOAT)
         counted = self._node("Mul", hidden, self._node("Unsqueeze", mask, self._sizes(2)))
         total = self._node("ReduceSum", counted, self._sizes(1), keepdims=0)
         count = self._node("ReduceSum", mask, self._sizes(1), keepdims=1)
-        mean = self._node("Div", total, count)
-        self.nodes.append(helper.make_node("LpNormalization", [mean], [OUTPUT], axis=-1, p=2))
+        return self._node("Div", total, count)
 
     def _attention(self, prefix: str, hidden: str, bias: str) -> str:
         size = self._shape.width // self._shape.heads
@@ -128,7 +153,7 @@ class _Encoder:
 
     def _stored(self, value: NDArray[Any]) -> str:
         name = f"c{len(self.stored)}"
-        self.stored.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self.stored.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
     def _half(self, value: NDArray[Any]) -> str:

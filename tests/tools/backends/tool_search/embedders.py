@@ -38,6 +38,10 @@ class Handled:
         self.seen += texts
         return self._real.embed(texts)
 
+    def embed_query(self, text: str) -> Vectors:
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
 
 def not_installed() -> Embedder:
     """What loading does where the weights were left out."""
