@@ -47,6 +47,29 @@ def count_json(value: Any) -> int:
     return count(json.dumps(value))
 
 
+def cut(text: str, limit: int) -> str:
+    """The longest beginning of `text` that has at most `limit` tokens, cut between two of them.
+
+    Raises:
+        TokenCountingFailed: when the vocabulary cannot be loaded.
+    """
+    encoding = _encoding()
+    kept: list[int] = []
+    for piece in pieces(text):
+        kept += encoding.encode_ordinary(piece)
+        if len(kept) > limit:
+            break
+    else:
+        return text
+    length = max(0, limit)
+    while True:
+        # Half a character at the end is left out; what is left may make other tokens than before.
+        beginning = encoding.decode_bytes(kept[:length]).decode(errors="ignore")
+        if length == 0 or count(beginning) <= limit:
+            return beginning
+        length -= 1
+
+
 def pieces(text: str, longest: int = LONGEST_PIECE, look_back: int = LOOK_BACK) -> Iterator[str]:
     """`text` in parts of at most `longest` characters, cut between tokens where that is possible."""
     start = 0

@@ -20,18 +20,18 @@ from __future__ import annotations
 import logging
 import math
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
 
 from tools.contracts import IllegalTransition, wire_time
-from tools.guards.redis import RedisDown, RedisLink, load_script
+from tools.guards.redis import Argument, RedisDown, RedisLink, load_script
 
 logger = logging.getLogger(__name__)
 
-_STEP: Final = load_script("breaker")
+STEP: Final = load_script("breaker")
 _KNOWN: Final = "cp:breakers"
 _GENERATIONS: Final = "cp:breakers:generations"
 
@@ -80,6 +80,10 @@ LLM_DEFAULTS: Final = CircuitBreakerConfig(failure_threshold=3, recovery_timeout
 STANDARD_CONFIGS: Final[Mapping[str, CircuitBreakerConfig]] = {
     "mcp_server": MCP_DEFAULTS,
     "gemini_api": LLM_DEFAULTS,
+    # The APIs that pipelines use, see tools/guards/sync_breaker.py.
+    "llm_api": LLM_DEFAULTS,
+    "embeddings_api": LLM_DEFAULTS,
+    "rerank_api": LLM_DEFAULTS,
 }
 
 
@@ -226,24 +230,34 @@ class Breakers:
             logger.debug("The %s of a call to %s went unrecorded", step, permit.name)
 
     async def _step(self, step: str, permit: Permit) -> list[Any]:
-        config = self.config(permit.name)
-        reply: list[Any] = await self._link.script(
-            _STEP,
-            [f"cp:breaker:{permit.name}", _KNOWN, _GENERATIONS],
-            step,
-            permit.name,
-            config.failure_threshold,
-            config.recovery_timeout,
-            "" if self._now is None else f"{self._now():.6f}",
-            permit.token,
-            permit.generation,
-        )
-        before, after = BreakerState(reply[0]), BreakerState(reply[1])
-        if before is not after:
-            check_transition(before, after)
-            level = logging.WARNING if after is BreakerState.OPEN else logging.INFO
-            logger.log(level, "Breaker of %s: %s -> %s", permit.name, before, after)
+        keys, arguments = step_arguments(step, permit, self.config(permit.name), self._now)
+        reply: list[Any] = await self._link.script(STEP, keys, *arguments)
+        tell_change(permit.name, reply)
         return reply
+
+
+def step_arguments(
+    step: str, permit: Permit, config: CircuitBreakerConfig, now: Callable[[], float] | None
+) -> tuple[list[str], list[Argument]]:
+    """The keys and arguments of `STEP` for one step of a breaker."""
+    return [f"cp:breaker:{permit.name}", _KNOWN, _GENERATIONS], [
+        step,
+        permit.name,
+        config.failure_threshold,
+        config.recovery_timeout,
+        "" if now is None else f"{now():.6f}",
+        permit.token,
+        permit.generation,
+    ]
+
+
+def tell_change(name: str, reply: Sequence[Any]) -> None:
+    """Log a change of state that a step made."""
+    before, after = BreakerState(reply[0]), BreakerState(reply[1])
+    if before is not after:
+        check_transition(before, after)
+        level = logging.WARNING if after is BreakerState.OPEN else logging.INFO
+        logger.log(level, "Breaker of %s: %s -> %s", name, before, after)
 
 
 def _moment(seconds: str) -> datetime:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import tiktoken
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.context import tokens
@@ -154,3 +154,21 @@ def test_counting_works_again_once_the_vocabulary_can_be_loaded(
             tokens.count("anything")
 
     assert tokens.count("tiktoken is great!") == 6
+
+
+@settings(deadline=None)  # the first count loads the vocabulary
+@given(text=st.text(max_size=200), limit=st.integers(-1, 60))
+def test_cut_text_is_a_beginning_within_the_limit(text: str, limit: int) -> None:
+    beginning = tokens.cut(text, limit)
+    assert text.startswith(beginning)
+    assert tokens.count(beginning) <= max(0, limit)
+    if tokens.count(text) <= limit:
+        assert beginning == text
+
+
+def test_cut_keeps_as_much_as_it_may() -> None:
+    words = "one two three four five six seven"
+    assert tokens.cut(words, 3) == "one two three"
+    assert tokens.cut(words * 100_000, 3) == "one two three"
+    # Not half a character more.
+    assert tokens.cut("お誕生日おめでとう", 4) == "お誕生"

@@ -1,0 +1,1 @@
+"""Models behind OpenAI-compatible APIs: chat, embeddings and reranking, each behind a breaker."""

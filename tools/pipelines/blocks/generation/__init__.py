@@ -1,0 +1,1 @@
+"""Answers from passages: written by a language model, or taken from the passages word for word."""
