@@ -1,0 +1,1 @@
+"""Stores of passage vectors, all with the interface `VectorStore`."""

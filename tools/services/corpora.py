@@ -1,0 +1,37 @@
+"""Corpora for the doors: their documents, their index versions, and how both stand."""
+
+from __future__ import annotations
+
+from tools.services.corpus_status import corpus_status
+from tools.services.documents import (
+    Added,
+    CorpusFault,
+    Refused,
+    add_document,
+    add_upload,
+    remove_document,
+)
+from tools.services.index_versions import (
+    activate,
+    build_index,
+    remove_corpus,
+    resume_indexes,
+    roll_back,
+    start_index,
+)
+
+__all__ = [
+    "Added",
+    "CorpusFault",
+    "Refused",
+    "activate",
+    "add_document",
+    "add_upload",
+    "build_index",
+    "corpus_status",
+    "remove_corpus",
+    "remove_document",
+    "resume_indexes",
+    "roll_back",
+    "start_index",
+]
