@@ -1,0 +1,1 @@
+"""How well pipelines find what people judged to be relevant."""
