@@ -107,10 +107,10 @@ async def run(port: int, request: Request, connections: int, seconds: float) -> 
         requests=len(latencies),
         errors=errors,
         seconds=elapsed,
-        p50_ms=_rank(latencies, 0.50),
-        p95_ms=_rank(latencies, 0.95),
+        p50_ms=rank(latencies, 0.50),
+        p95_ms=rank(latencies, 0.95),
     )
 
 
-def _rank(values: list[float], share: float) -> float:
+def rank(values: list[float], share: float) -> float:
     return values[max(0, math.ceil(len(values) * share) - 1)] * 1000 if values else 0.0

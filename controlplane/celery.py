@@ -14,11 +14,13 @@ from django.conf import settings
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
 QUEUE = "controlplane"
+INGEST_QUEUE = "ingest"
 # The longest a call may last is 300 s (server.timeout); tasks are told at that point and killed
 # a little later. A message unacknowledged for longer than both belongs to a dead worker.
 SOFT_LIMIT = 300
 HARD_LIMIT = 310
 VISIBILITY_TIMEOUT = 330
+START_LIMIT = 120.0
 
 
 def broker_url(redis_url: str) -> str:
@@ -71,6 +73,8 @@ def _configuration() -> dict[str, Any]:
         "task_soft_time_limit": SOFT_LIMIT,
         "task_time_limit": HARD_LIMIT,
         "worker_prefetch_multiplier": 1,
+        # Processes that run queries load models and indexes before they are ready.
+        "worker_proc_alive_timeout": START_LIMIT,
         # A task survives a restart of Redis; its message may be delivered again, so tasks are
         # idempotent.
         "worker_cancel_long_running_tasks_on_connection_loss": False,
@@ -82,6 +86,7 @@ def _configuration() -> dict[str, Any]:
         "beat_schedule": {
             "prune-journal": _every("tools.tasks.prune_journal", timedelta(hours=1)),
             "prepare-journal": _every("tools.tasks.prepare_journal", timedelta(hours=1)),
+            "resume-indexes": _every("tools.tasks.resume_indexes", timedelta(seconds=30)),
         },
     }
 

@@ -30,6 +30,8 @@ from tools.guards.redis import connect
 
 logger = logging.getLogger(__name__)
 
+# Names of workers; see controlplane/runtime/programs.py.
+NOT_PIPELINES: Final = r"^(?!pipelines-)"
 POLL_SECONDS: Final = 0.1
 
 
@@ -149,7 +151,7 @@ class Redis(DependencyCheck):
 
 @dataclass
 class Worker(ThreadedCheck):
-    """Any one Celery worker answers a ping."""
+    """Any one Celery worker answers a ping. Those that run nothing but queries do not count."""
 
     name: ClassVar[str] = "worker"
 
@@ -174,7 +176,13 @@ class Worker(ThreadedCheck):
                     "polling_interval": POLL_SECONDS,
                 },
             ) as connection:
-                replies = self.app.control.ping(timeout=patience, limit=1, connection=connection)
+                replies = self.app.control.ping(
+                    timeout=patience,
+                    limit=1,
+                    connection=connection,
+                    pattern=NOT_PIPELINES,
+                    matcher="pcre",
+                )
         except (KombuError, RedisError, OSError) as fault:
             if isinstance(fault.__cause__ or fault, RedisTimeoutError | TimeoutError):
                 raise Overrun("The message broker did not answer in time") from fault

@@ -7,20 +7,23 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.db import connection
 
+from controlplane.celery import QUEUE
 from tests.processes import wait_until
 
 
 class Worker:
     """One worker process and its children, in a process group of their own."""
 
-    def __init__(self, log: Path, concurrency: int, environment: dict[str, str]) -> None:
+    def __init__(
+        self, log: Path, concurrency: int, queues: Sequence[str], environment: dict[str, str]
+    ) -> None:
         self._log = log
         with log.open("wb") as output:
             self.process = subprocess.Popen(
@@ -28,6 +31,7 @@ class Worker:
                     *(sys.executable, "-m", "celery", "--app", "controlplane.celery", "worker"),
                     *("--pool", "prefork", "--concurrency", str(concurrency)),
                     *("--hostname", f"test-{uuid.uuid4().hex}@%h"),
+                    *("--queues", ",".join(queues)),
                     *("--without-gossip", "--without-mingle"),
                 ],
                 env={**os.environ, "DATABASE_URL": database_url(), **environment},
@@ -61,9 +65,11 @@ class Worker:
 
 
 @contextmanager
-def celery_worker(log: Path, concurrency: int = 2, **environment: str) -> Iterator[Worker]:
-    """A worker that is ready for tasks; gone afterwards."""
-    worker = Worker(log, concurrency, environment)
+def celery_worker(
+    log: Path, concurrency: int = 2, queues: Sequence[str] = (QUEUE,), **environment: str
+) -> Iterator[Worker]:
+    """A worker that is ready for tasks of these queues; gone afterwards."""
+    worker = Worker(log, concurrency, queues, environment)
     try:
         yield worker
     finally:

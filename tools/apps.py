@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.apps import AppConfig
@@ -18,11 +19,17 @@ class ToolsConfig(AppConfig):
     def ready(self) -> None:
         from tools import checks  # noqa: F401 - registers the system checks
         from tools.backends.builtin import register_builtins
+        from tools.backends.pipeline import register_pipelines
         from tools.guards.call_tasks import workers
+        from tools.pipelines.kinds import register_kinds
         from tools.services.announce_change import connect_signals
+        from tools.services.index_workers import index_workers
 
         workers.send = _send_call
+        index_workers.send = _send_indexing
+        register_kinds()
         register_builtins()
+        register_pipelines(_send_query)
         connect_signals()
         post_migrate.connect(_prepare_journal, sender=self, dispatch_uid="prepare-journal")
 
@@ -39,3 +46,15 @@ def _send_call(task_id: str, run_seconds: float) -> None:
     from tools.tasks import send_call
 
     send_call(task_id, run_seconds)
+
+
+def _send_query(query_id: str, queue: str, message: Mapping[str, Any]) -> None:
+    from tools.tasks import send_query
+
+    send_query(query_id, queue, message)
+
+
+def _send_indexing(task: str, arguments: Sequence[Any]) -> None:
+    from tools.tasks import send_indexing
+
+    send_indexing(task, arguments)

@@ -1,17 +1,24 @@
-"""Celery tasks: periodic ones, which call one service each, and calls that run as tasks."""
+"""Celery tasks: periodic ones, which call one service each, calls that run as tasks, and queries."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, Final
 
 from celery import shared_task
-from celery.signals import worker_process_shutdown
+from celery.signals import worker_process_init, worker_process_shutdown
+from django.conf import settings
 
+from tools.execution import queries
 from tools.execution.background import background
 from tools.execution.task_runs import run_task
+from tools.pipelines.blocks.embedder import EmbedderUnavailable
 from tools.services import prune_journal as retention
+from tools.services.model_endpoints import connect_breakers
+from tools.techniques import QUEUE_PREFIX
 
 # Beside the run itself: waiting for the claim of a dead worker to end.
 CLAIM_SECONDS: Final = 10
@@ -19,6 +26,8 @@ KILL_SECONDS: Final = 10
 # A worker that cannot read the catalogue now tries again; tasks wait for ten minutes by default.
 OPEN_EVERY: Final = 5
 MOST_OPENINGS: Final = 120
+SHORTEST_QUERY: Final = 0.1
+INGEST_QUEUE: Final = "ingest"
 
 
 @shared_task
@@ -61,6 +70,130 @@ def send_call(task_id: str, run_seconds: float) -> None:
     )
 
 
+# A query whose process was killed is sent again by whoever waits for it, and only once. Its answer
+# goes back by a way of its own; Celery writes down only how it ended otherwise.
+@shared_task(
+    bind=True,
+    ignore_result=True,
+    store_errors_even_if_ignored=True,
+    acks_late=True,
+    reject_on_worker_lost=False,
+)
+def run_query(self: Any, message: Mapping[str, Any]) -> None:
+    """Answer a query of a pipeline."""
+    queries.answer_query(self.request.id, message)
+
+
+def send_query(query_id: str, queue: str, message: Mapping[str, Any]) -> None:
+    """Hand a query to the workers of its pipeline.
+
+    Raises:
+        Exception: whatever the broker raises.
+    """
+    # Commands do not load the Celery application unless they send something.
+    import_module(settings.CELERY_APPLICATION)
+    seconds = max(SHORTEST_QUERY, float(message["seconds"]))
+    run_query.apply_async(
+        (message,),
+        task_id=query_id,
+        queue=queue,
+        expires=seconds,
+        # Declared as whole seconds; Celery hands them to timers that take fractions.
+        soft_time_limit=seconds,  # type: ignore[arg-type]
+        time_limit=seconds + queries.KILL_AFTER,  # type: ignore[arg-type]
+        retry_policy={"max_retries": 1, "interval_start": 0},
+    )
+
+
+@worker_process_init.connect
+def _start_queries(**kwargs: Any) -> None:
+    """Processes of a worker that takes queries load their models before the first one."""
+    taken = run_query.app.amqp.queues.consume_from
+    if mine := [name for name in taken if name.startswith(QUEUE_PREFIX)]:
+        connect_breakers()
+        queries.start_process(mine)
+
+
+@worker_process_shutdown.connect
+def _stop_queries(**kwargs: Any) -> None:
+    queries.stop_process()
+
+
 @worker_process_shutdown.connect
 def _close_background(**kwargs: Any) -> None:
     background.close()
+
+
+# Building indexes: each step can be repeated, and finds what was done before. Documents may be large,
+# so the steps have limits of their own; a message that comes back meanwhile finds somebody at it.
+STEP_SECONDS: Final = 6 * 3600
+STEP_KILL_SECONDS: Final = STEP_SECONDS + 60
+MODEL_EVERY: Final = 30
+MOST_MODEL_TRIES: Final = 20
+
+
+@shared_task(
+    ignore_result=True,
+    acks_late=True,
+    soft_time_limit=STEP_SECONDS,
+    time_limit=STEP_KILL_SECONDS,
+)
+def plan_index(version_id: int) -> None:
+    """Let the documents of an index version be worked on."""
+    _index_versions().plan_version(version_id)
+
+
+@shared_task(
+    bind=True,
+    max_retries=MOST_MODEL_TRIES,
+    ignore_result=True,
+    acks_late=True,
+    soft_time_limit=STEP_SECONDS,
+    time_limit=STEP_KILL_SECONDS,
+)
+def ingest_documents(self: Any, version_id: int, documents: list[int]) -> None:
+    """Read, cut and embed some documents of an index version."""
+    try:
+        _index_versions().ingest_batch(version_id, documents)
+    except EmbedderUnavailable as fault:
+        if self.request.retries == MOST_MODEL_TRIES:
+            _index_versions().fail_version(version_id, str(fault))
+            raise
+        raise self.retry(exc=fault, countdown=MODEL_EVERY) from fault
+
+
+@shared_task(
+    ignore_result=True,
+    acks_late=True,
+    soft_time_limit=STEP_SECONDS,
+    time_limit=STEP_KILL_SECONDS,
+)
+def assemble_index(version_id: int) -> None:
+    """Put an index version together and switch to it."""
+    _index_versions().assemble(version_id)
+
+
+@shared_task
+def resume_indexes() -> int:
+    """Go on with index versions that nobody works on any more."""
+    return int(_index_versions().resume_indexes())
+
+
+def send_indexing(task: str, arguments: Sequence[Any]) -> None:
+    """Hand a step of an index build to the workers.
+
+    Raises:
+        Exception: whatever the broker raises.
+    """
+    import_module(settings.CELERY_APPLICATION)
+    steps = {step.__name__: step for step in (plan_index, ingest_documents, assemble_index)}
+    steps[task].apply_async(
+        tuple(arguments), queue=INGEST_QUEUE, retry_policy={"max_retries": 1, "interval_start": 0}
+    )
+
+
+def _index_versions() -> Any:
+    # Workers that only answer queries need none of what reads documents.
+    from tools.services import index_versions
+
+    return index_versions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +13,14 @@ from controlplane.env import PROJECT_DIR
 from controlplane.runtime.paths import RuntimePaths
 from controlplane.runtime.refusal import StartRefused
 from tools.conf import ServiceSettings
+from tools.techniques import queue_of, techniques
 
 # Redis alone starts first and stops last; everything else starts and stops together.
 STORE = "store"
 APPLICATION = "app"
+# By the names that controlplane.celery gives them; that module is not loaded to start processes.
+WORKER_QUEUES = ("controlplane", "ingest")
+LEAST_MEMORY_KIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ def programs(
     service: ServiceSettings,
     *,
     worker_concurrency: int,
+    pipeline_concurrency: int,
     embedded_redis: bool,
 ) -> list[Program]:
     """Everything a start runs, in the order in which it starts.
@@ -49,8 +55,11 @@ def programs(
         names = [f"web-{number}" for number in range(1, service.server_workers + 1)]
     web = [Program(name, APPLICATION, _web(paths, service, name), 2, stop) for name in names]
     worker = Program("worker", APPLICATION, _worker(paths, worker_concurrency), 2, stop)
+    pipelines = Program(
+        "pipelines", APPLICATION, pipelines_command(paths, pipeline_concurrency), 2, stop
+    )
     beat = Program("beat", APPLICATION, _beat(paths), 2, stop)
-    return [*store, *web, worker, beat]
+    return [*store, *web, worker, pipelines, beat]
 
 
 def redis_server() -> Path:
@@ -102,12 +111,34 @@ def _web(paths: RuntimePaths, service: ServiceSettings, name: str) -> list[str]:
 
 
 def _worker(paths: RuntimePaths, concurrency: int) -> list[str]:
+    return _celery_worker(f"controlplane-{paths.digest}", WORKER_QUEUES, concurrency)
+
+
+def pipelines_command(paths: RuntimePaths, concurrency: int) -> list[str]:
+    """What runs the queries of all pipelines, with so many processes."""
+    queues = [queue_of(name) for name in techniques.names()]
+    limit = ["--max-memory-per-child", str(memory_limit_kib(concurrency))]
+    return _celery_worker(f"pipelines-{paths.digest}", queues, concurrency) + limit
+
+
+def memory_limit_kib(concurrency: int) -> int:
+    """The memory above which a process that runs queries is replaced after the query.
+
+    Its share of half the machine, since models and mapped indexes are in it; never too little for
+    the models themselves.
+    """
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(LEAST_MEMORY_KIB, machine // 1024 // 2 // concurrency)
+
+
+def _celery_worker(name: str, queues: Sequence[str], concurrency: int) -> list[str]:
     return [
         *(sys.executable, "-m", "celery", "--app", "controlplane.celery", "worker"),
         *("--pool", "prefork"),
         *("--concurrency", str(concurrency)),
+        *("--queues", ",".join(queues)),
         # Two checkouts on one external Redis keep apart by this name.
-        *("--hostname", f"controlplane-{paths.digest}@%h"),
+        *("--hostname", f"{name}@%h"),
         "--without-gossip",
         "--without-mingle",
     ]

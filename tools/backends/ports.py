@@ -1,4 +1,4 @@
-"""What the built-in tools need from the layers above them, filled in while the process starts.
+"""What backends need from the layers above them, filled in while the process starts.
 
 Backends import neither `health` nor the call path; whoever owns a figure hands in the function
 that reads it. A port left empty (a management command, a worker) means: not known in this process.
@@ -7,15 +7,16 @@ that reads it. A port left empty (a management command, a worker) means: not kno
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tools.contracts import Caller, ToolSpec
+from tools.guards.redis import RedisLink
 
 
 @dataclass
 class Ports:
-    """The functions the built-in tools call.
+    """What backends call and use.
 
     `health` gives the measured health: `status`, `database` {connected, response_time_ms,
     connection_pool_usage}, `dependencies`, `pipelines`, `checked_at`.
@@ -25,12 +26,16 @@ class Ports:
     `journal_backlog`.
     `read_result` gives the kept text of an earlier answer: (result id, caller) -> text or None.
     `visible_tools` gives the tools a caller may see, in the catalogue as it is now.
+    `link` is the connection to Redis of the calls of this process; `endings` are called before it
+    is closed.
     """
 
     health: Callable[[], Awaitable[Mapping[str, Any]]] | None = None
     live: Callable[[], Mapping[str, Any]] | None = None
     read_result: Callable[[str, str], Awaitable[str | None]] | None = None
     visible_tools: Callable[[Caller], tuple[ToolSpec, ...]] | None = None
+    link: RedisLink | None = None
+    endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
 
 ports = Ports()

@@ -91,6 +91,7 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
         call.thread_id,
         call.progress,
         call.asking,
+        call.transport,
     )
     record.mark("validation")
     meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)

@@ -230,6 +230,7 @@ async def open_runtime(*, wait: bool = True, began: float | None = None) -> Asyn
     ports.live = runtime.live
     ports.read_result = runtime.kept.read
     ports.visible_tools = runtime.visible_tools
+    ports.link = runtime.link
     watching: asyncio.Task[None] | None = None
     try:
         if wait:
@@ -240,7 +241,10 @@ async def open_runtime(*, wait: bool = True, began: float | None = None) -> Asyn
     finally:
         if watching is not None:
             await end(watching)
+        while ports.endings:
+            await ports.endings.pop()()
         await runtime.close()
+        ports.link = None
         _current = None
 
 

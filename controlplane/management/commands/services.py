@@ -34,7 +34,7 @@ Actions:
   health            what GET /health says about each dependency
   unit              a systemd unit that starts the control plane at boot (--launchd: for macOS)
 
-NAME is redis, web, worker or beat.
+NAME is redis, web, worker, pipelines or beat.
 
 Exit codes: 0 all is well, 1 something is not, 2 wrong usage, 3 nothing is running.
 """

@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     help = (
         "Start the control plane: database, administrator and demo data are created when missing, "
-        "then Redis, web, worker and beat run until Ctrl-C."
+        "then Redis, web, worker, pipelines and beat run until Ctrl-C."
     )
     # Run after the migrations, which the checks of a fresh folder would miss.
     requires_system_checks = []
@@ -57,6 +57,9 @@ def add_start_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--no-demo", action="store_true", help="Do not create demo tools and the demo client."
     )
+    parser.add_argument(
+        "--no-corpus", action="store_true", help="Do not read and index the demo documents."
+    )
 
 
 def start_options(options: dict[str, Any]) -> Options:
@@ -66,4 +69,5 @@ def start_options(options: dict[str, Any]) -> Options:
         port=options["port"],
         config=options["config"],
         demo=not options["no_demo"],
+        corpus=not (options["no_demo"] or options["no_corpus"]),
     )
