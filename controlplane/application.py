@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 import controlplane.celery  # noqa: F401 - the worker check pings through this app
 from controlplane.buffered import BufferedBody
+from controlplane.corpora import CorporaEndpoint
 from controlplane.cors import ConfiguredCors
 from controlplane.opened import opened, shut, watching_health
 from controlplane.reload import reload_configuration
@@ -75,6 +76,7 @@ application = Starlette(
         Route("/tools", ViewEndpoint(ToolsView.as_view())),
         Route("/health", ViewEndpoint(HealthView.as_view())),
         Route("/metrics", ViewEndpoint(MetricsView.as_view())),
+        Route("/api/corpora{rest:path}", CorporaEndpoint()),
         *mcp_doors.routes(),
         *oauth_routes(),
         Mount("/", BufferedBody(admin)),

@@ -61,7 +61,7 @@ class ConfiguredCors:
             self._app,
             allow_origins=list(origins),
             allow_origin_regex=LOCALHOST,
-            allow_methods=["GET", "POST", "DELETE"],
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=ALLOWED_HEADERS,
             expose_headers=EXPOSED_HEADERS,
             max_age=600,

@@ -54,7 +54,7 @@ class ViewEndpoint:
         except (RequestAborted, asyncio.CancelledError):
             raise
         except Exception as error:  # noqa: BLE001 - translated, or logged as a bug
-            return enveloped(error, _header_id(scope))
+            return enveloped(error, header_id(scope))
         return await self._until_gone(request, receive)
 
     async def _until_gone(self, request: ASGIRequest, receive: Receive) -> HttpResponseBase:
@@ -137,7 +137,8 @@ async def _gather_body(receive: Receive, limit: int) -> bytes:
             return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _header_id(scope: Scope) -> uuid.UUID | None:
+def header_id(scope: Scope) -> uuid.UUID | None:
+    """The request id of the header, if it is one; for requests that cannot be built."""
     for name, value in scope["headers"]:
         if name == b"x-request-id":
             return parse_request_id(value.decode("latin1"))

@@ -88,7 +88,7 @@ class SupervisorClient:
             )
             for info in self._call("getAllProcessInfo")
         ]
-        order = {"redis": 0, "web": 1, "worker": 2, "beat": 3}
+        order = {"redis": 0, "web": 1, "worker": 2, "pipelines": 3, "beat": 4}
         return sorted(found, key=lambda one: (order.get(one.name.split("-")[0], 9), one.name))
 
     def start(self, process: ProcessState) -> None:

@@ -47,6 +47,7 @@ class Launch:
             self.paths,
             self.service,
             worker_concurrency=environment.worker_concurrency,
+            pipeline_concurrency=environment.pipeline_concurrency,
             embedded_redis=not environment.redis_url,
         )
         supervisor_config.write(self.paths, listed)

@@ -16,6 +16,8 @@ from controlplane.runtime.paths import RuntimePaths
 from controlplane.runtime.prepare import Login
 
 FIRST_CALL = '{"tool": "server_metrics", "arguments": {}}'
+# What the demo corpus can be asked.
+DEMO_CALL = '{"tool": "rag_basic", "arguments": {"query": "Who was Maren Holt?"}}'
 
 
 def manage(arguments: str) -> str:
@@ -37,6 +39,7 @@ class Welcome:
     keys_enabled: bool
     demo_key: str | None = field(default=None, repr=False)
     foreground: bool = True
+    first_call: str = FIRST_CALL
 
     @override
     def __str__(self) -> str:
@@ -76,7 +79,7 @@ class Welcome:
         if self.keys_enabled:
             lines.append(f"    -H 'X-API-Key: {self.demo_key or 'YOUR-KEY'}' \\")
         lines.append("    -H 'Content-Type: application/json' \\")
-        lines.append(f"    -d '{FIRST_CALL}'")
+        lines.append(f"    -d '{self.first_call}'")
         return lines
 
 

@@ -24,7 +24,7 @@ from controlplane.runtime.paths import RuntimePaths
 from controlplane.runtime.prepare import Login
 from controlplane.runtime.probe import HealthAnswer, redis_answers
 from controlplane.runtime.refusal import StartRefused
-from controlplane.runtime.report import Welcome, login_lines
+from controlplane.runtime.report import DEMO_CALL, FIRST_CALL, Welcome, login_lines
 from controlplane.runtime.service import effective_settings
 
 Say = Callable[[str], None]
@@ -49,6 +49,7 @@ class Options:
     port: int | None = None
     config: str | None = None
     demo: bool = True
+    corpus: bool = True
 
 
 def create_folders(paths: RuntimePaths) -> None:
@@ -142,6 +143,7 @@ class Startup:
             if self._login is not None and self._login.password:
                 self._say("\n".join(login_lines(self._login)))
             raise
+        searchable = self._options.corpus and not given_up() and self._ingest_demo(given_up)
         if self._login is not None and not given_up():
             self._say(
                 str(
@@ -153,10 +155,17 @@ class Startup:
                         keys_enabled=launch.service.security_api_keys_enabled,
                         demo_key=self._demo_key,
                         foreground=foreground,
+                        first_call=DEMO_CALL if searchable else FIRST_CALL,
                     )
                 )
             )
         return supervisor
+
+    def _ingest_demo(self, given_up: Callable[[], bool]) -> bool:
+        # Loaded here: a start without the demo has no use for it.
+        from controlplane.runtime.demo import ingest_demo
+
+        return ingest_demo(self._say, given_up)
 
     def _config_file(self) -> str:
         return self._options.config or str(settings.ENVIRONMENT.config_file)

@@ -1,5 +1,29 @@
 """The admin, one module per area. Importing this package registers all of it."""
 
-from tools.admin import access, catalog, journal, offerings, service, users
+from tools.admin import (
+    access,
+    catalog,
+    corpora,
+    documents,
+    evaluations,
+    journal,
+    offerings,
+    pipelines,
+    service,
+    users,
+    versions,
+)
 
-__all__ = ["access", "catalog", "journal", "offerings", "service", "users"]
+__all__ = [
+    "access",
+    "catalog",
+    "corpora",
+    "documents",
+    "evaluations",
+    "journal",
+    "offerings",
+    "pipelines",
+    "service",
+    "users",
+    "versions",
+]

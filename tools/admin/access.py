@@ -26,12 +26,33 @@ MOST_AT_ONCE = 3
 class ApiClientAdmin(ModelAdmin):
     """Programs that may call tools."""
 
-    list_display = ("name", "hint", "granted", "rate_limit", "enabled", "last_used")
-    list_filter = ("enabled", "toolsets")
+    list_display = (
+        "name",
+        "hint",
+        "granted",
+        "rate_limit",
+        "manages_corpora",
+        "enabled",
+        "last_used",
+    )
+    list_filter = ("enabled", "manages_corpora", "toolsets")
     search_fields = ("name", "key_hint")
     autocomplete_fields = ("toolsets",)
     readonly_fields = ("hint", "last_used", "created")
-    add_fieldsets = ((None, {"fields": ("name", "toolsets", "rate_limit_per_minute", "enabled")}),)
+    add_fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    "name",
+                    "toolsets",
+                    "rate_limit_per_minute",
+                    "manages_corpora",
+                    "enabled",
+                )
+            },
+        ),
+    )
     fieldsets = (
         *add_fieldsets,
         ("Key", {"fields": ("hint", "last_used", "created")}),

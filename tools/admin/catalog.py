@@ -18,7 +18,8 @@ from unfold.admin import ModelAdmin
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
-from tools.models import Tool, Toolset
+from tools.contracts import ToolSource
+from tools.models import PipelineConfig, Tool, Toolset
 from tools.services.tool_status import ToolStatus, handler_faults, tool_faults, tool_status
 
 STATUS_COLOURS = {
@@ -26,6 +27,24 @@ STATUS_COLOURS = {
     ToolStatus.DEGRADED: "warning",
     ToolStatus.UNAVAILABLE: "danger",
 }
+
+
+# Fields of a pipeline's tool that follow from the pipeline.
+MANAGED = (
+    "input_schema",
+    "output_schema",
+    "source",
+    "handler",
+    "remote_name",
+    "required_prefix",
+    "timeout_seconds",
+    "max_concurrent",
+)
+
+
+def _pipeline_of(tool: Any) -> PipelineConfig | None:
+    found: PipelineConfig | None = getattr(tool, "pipeline_reference", None)
+    return found
 
 
 class ToolForm(forms.ModelForm):
@@ -39,6 +58,8 @@ class ToolForm(forms.ModelForm):
             self.add_error(
                 "handler", ValidationError([fault.split(": ", 1)[1] for fault in faults])
             )
+        if cleaned.get("source") == ToolSource.PIPELINE and _pipeline_of(self.instance) is None:
+            self.add_error("source", "Add a pipeline instead: it brings its tool along.")
         return cleaned
 
 
@@ -94,15 +115,18 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """A tool that is being added has no state yet."""
-        return [
-            (title, options)
-            for title, options in self.fieldsets
-            if obj is not None or title != "State"
-        ]
+        if obj is None:
+            return [(title, options) for title, options in self.fieldsets if title != "State"]
+        if not _pipeline_of(obj):
+            return self.fieldsets
+        first, state, *rest = self.fieldsets
+        return [first, ("State", {"fields": ("pipeline", *state[1]["fields"])}), *rest]
 
     @override
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.readonly_fields if obj is not None else ("created", "updated")
+        if obj is None:
+            return ("created", "updated")
+        return (*self.readonly_fields, "pipeline", *(MANAGED if _pipeline_of(obj) else ()))
 
     @override
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -117,6 +141,19 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     def status(self, tool: Tool) -> SafeString:
         found = tool_status(tool)
         return badge(found, STATUS_COLOURS[found])
+
+    @admin.display(description="Pipeline")
+    def pipeline(self, tool: Tool) -> SafeString:
+        """What manages this tool: its arguments, its limits, and whether it is there at all."""
+        found = _pipeline_of(tool)
+        if found is None:
+            return format_html("{}", "-")
+        return format_html(
+            '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>. Arguments, source, '
+            "timeout and concurrency are set there. Deleting this tool deletes the pipeline.",
+            reverse("admin:tools_pipelineconfig_change", args=[found.pk]),
+            found.pipeline_name,
+        )
 
     @admin.display(description="Calls")
     def calls(self, tool: Tool) -> SafeString:

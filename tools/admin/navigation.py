@@ -20,6 +20,17 @@ PLAN = (
         ),
     ),
     (
+        "Knowledge",
+        (
+            ("Pipelines", "account_tree", "tools", "pipelineconfig"),
+            ("Corpora", "library_books", "tools", "corpus"),
+            ("Documents", "draft", "tools", "document"),
+            ("Passages", "segment", "tools", "chunk"),
+            ("Index versions", "layers", "tools", "indexversion"),
+            ("Evaluations", "query_stats", "tools", "evaluationrun"),
+        ),
+    ),
+    (
         "Request log",
         (
             ("Calls", "receipt_long", "tools", "toolrequest"),

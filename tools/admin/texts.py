@@ -31,3 +31,8 @@ def unbroken(text: str) -> SafeString:
 def red(text: str) -> SafeString:
     """`text` in the colour of faults."""
     return format_html('<span class="text-red-700 dark:text-red-400">{}</span>', text)
+
+
+def plural(count: int, noun: str) -> str:
+    """`count` and what is counted: 1 file, 2 files."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -7,8 +7,11 @@ synchronous, and wrapping it costs a thread hop per request, so the same steps a
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from asgiref.sync import sync_to_async
+from django.db import connection
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
@@ -18,6 +21,20 @@ from typing_extensions import override
 
 from tools.api.request_ids import given_request_id
 from tools.errors import MethodNotAllowed
+
+T = TypeVar("T")
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """Run what waits for the database or a disk, off the event loop."""
+
+    def work() -> T:
+        try:
+            return function(*arguments, **options)
+        finally:
+            connection.close()
+
+    return await sync_to_async(work, thread_sensitive=False)()
 
 
 class AsyncAPIView(APIView):

@@ -93,9 +93,9 @@ def translate(error: Exception) -> ControlPlaneError | None:  # noqa: PLR0911 - 
     return None
 
 
-def body_too_large() -> BodyTooLarge:
-    """The refusal of a body over the limit."""
-    limit = deployment().max_body_bytes
+def body_too_large(limit: int | None = None) -> BodyTooLarge:
+    """The refusal of a body over `limit`, or over that of ordinary ones."""
+    limit = limit or deployment().max_body_bytes
     return BodyTooLarge(
         f"The body is larger than {limit} bytes",
         ErrorDetails(expected=f"at most {limit} bytes", suggestion="Send less in one call"),

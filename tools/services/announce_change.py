@@ -21,6 +21,8 @@ from tools.guards.redis import CATALOGUE_KEY
 from tools.models import (
     ApiClient,
     CatalogState,
+    Corpus,
+    PipelineConfig,
     Prompt,
     Resource,
     ServiceConfiguration,
@@ -31,7 +33,16 @@ from tools.models.signals import rows_changed_in_bulk
 
 logger = logging.getLogger(__name__)
 
-ANNOUNCED = (Tool, Prompt, Resource, Toolset, ApiClient, ServiceConfiguration)
+ANNOUNCED = (
+    Tool,
+    Prompt,
+    Resource,
+    Toolset,
+    ApiClient,
+    ServiceConfiguration,
+    Corpus,
+    PipelineConfig,
+)
 MEMBERSHIPS = (
     Toolset.tools.through,
     Toolset.prompts.through,

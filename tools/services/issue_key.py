@@ -39,12 +39,14 @@ def issue_key(
     *,
     toolsets: Iterable[str] = (),
     rate_limit_per_minute: int | None = None,
+    manages_corpora: bool | None = None,
     replace: bool = False,
 ) -> IssuedKey:
     """Create a client with a key or, with `replace`, give an existing one a new key.
 
-    When replacing, an empty `toolsets` and a `rate_limit_per_minute` of None leave what the client
-    has; the old key stops working as soon as processes see the change, within a second.
+    When replacing, an empty `toolsets`, a `rate_limit_per_minute` and a `manages_corpora` of None
+    leave what the client has; the old key stops working as soon as processes see the change, within
+    a second.
 
     Raises:
         IssueRefused: the client exists (without `replace`), is unknown (with it), or a value is wrong.
@@ -61,6 +63,8 @@ def issue_key(
         client = client or ApiClient(name=client_name)
         if rate_limit_per_minute is not None:
             client.rate_limit_per_minute = rate_limit_per_minute
+        if manages_corpora is not None:
+            client.manages_corpora = manages_corpora
         issued = replace_key(client)
         if granted:
             client.toolsets.set(granted)

@@ -18,6 +18,7 @@ from tools.contracts import ToolSource
 from tools.models import ApiClient, ServiceConfiguration, Tool, Toolset
 from tools.services.issue_key import issue_key
 from tools.services.seed_offerings import seed_offerings
+from tools.services.seed_pipelines import seed_pipelines
 
 EVERYTHING = "all"
 DEMO_CLIENT = "demo"
@@ -42,6 +43,7 @@ def seed_demo() -> SeedResult:
         for builtin in BUILTINS.values():
             _seed_tool(builtin, result)
         result.created += seed_offerings()
+        _seed_pipelines(result)
         _seed_toolset(result)
         _seed_client(result)
     return result
@@ -111,6 +113,12 @@ def _definition(builtin: BuiltinTool) -> dict[str, Any]:
     }
     plain: dict[str, Any] = json.loads(json.dumps(definition))
     return plain
+
+
+def _seed_pipelines(result: SeedResult) -> None:
+    created, skipped = seed_pipelines()
+    result.created += created
+    result.skipped += skipped
 
 
 def _seed_toolset(result: SeedResult) -> None:

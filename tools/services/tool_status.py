@@ -8,7 +8,8 @@ from tools.backends.builtin import BUILTINS
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.errors import ErrorCode
-from tools.models import Tool, ToolRequest
+from tools.models import PipelineConfig, Tool, ToolRequest
+from tools.models.corpora import VersionState
 
 LATEST_CALLS = 20
 FEWEST_TO_JUDGE = 3
@@ -33,7 +34,7 @@ class ToolStatus(StrEnum):
 
 def tool_status(tool: Tool) -> ToolStatus:
     """Unavailable when it cannot serve or nothing of late succeeded; degraded when some calls failed."""
-    if not tool.enabled or tool_faults(tool):
+    if not tool.enabled or tool_faults(tool) or index_faults(tool):
         return ToolStatus.UNAVAILABLE
     codes = ToolRequest.objects.filter(tool_id=tool.name, finished_at__isnull=False)
     latest = list(codes.order_by("-received_at").values_list("code", flat=True)[:LATEST_CALLS])
@@ -64,6 +65,18 @@ def source_faults(source: str) -> list[str]:
     if source not in list(ToolSource) or registry.get(ToolSource(source)) is not None:
         return []
     return [f"source: this version of the service has nothing that serves {source} tools"]
+
+
+def index_faults(tool: Tool) -> list[str]:
+    """Why a pipeline's tool has nothing to search; none for tools of other sources."""
+    if tool.source != ToolSource.PIPELINE:
+        return []
+    pipeline = PipelineConfig.objects.filter(tool=tool).select_related("corpus").first()
+    if pipeline is None:
+        return ["It belongs to no pipeline any more; delete it."]
+    if pipeline.corpus.versions.filter(state=VersionState.ACTIVE).exists():
+        return []
+    return [f"The corpus {pipeline.corpus.slug} has no index yet."]
 
 
 def flawed_tools() -> dict[str, list[str]]:

@@ -27,8 +27,16 @@ def test_administrator_sees_every_area() -> None:
         group["title"]: [item["title"] for item in group["items"]]
         for group in sidebar(request_of(root))
     }
-    assert list(groups) == ["Catalogue", "Request log", "Access", "Service"]
+    assert list(groups) == ["Catalogue", "Knowledge", "Request log", "Access", "Service"]
     assert groups["Catalogue"] == ["Tools", "Prompts", "Resources", "Toolsets"]
+    assert groups["Knowledge"] == [
+        "Pipelines",
+        "Corpora",
+        "Documents",
+        "Passages",
+        "Index versions",
+        "Evaluations",
+    ]
     assert groups["Access"] == ["API clients", "Connect a client", "Users", "Groups"]
 
 

@@ -53,3 +53,15 @@ def test_refusal_is_told_without_a_traceback() -> None:
     with pytest.raises(CommandError, match="Unknown toolsets: nope"):
         run("agent", "--toolset", "nope")
     assert not ApiClient.objects.exists()
+
+
+def test_right_to_manage_corpora_is_given_kept_and_taken() -> None:
+    run("agent")
+    assert not ApiClient.objects.get().manages_corpora
+    for flags, has in (
+        (["--manages-corpora"], True),
+        ([], True),
+        (["--no-manages-corpora"], False),
+    ):
+        run("agent", "--replace", *flags)
+        assert ApiClient.objects.get().manages_corpora is has

@@ -47,7 +47,8 @@ def test_first_run_gives_a_service_that_can_be_called() -> None:
     assert {tool.name for tool in Tool.objects.filter(enabled=True, source="builtin")} == set(
         BUILTINS
     )
-    assert all("Use it" in tool.description for tool in Tool.objects.all())
+    hints = {"builtin": "Use it", "pipeline": " best "}
+    assert all(hints[tool.source] in tool.description for tool in Tool.objects.all())
     assert Toolset.objects.get(slug="all").includes_all
     client = ApiClient.objects.get(name="demo")
     assert result.demo_key is not None

@@ -73,12 +73,12 @@ def test_handler_of_a_builtin_must_exist() -> None:
 
 
 def test_source_without_a_backend_is_told() -> None:
-    (fault,) = tool_faults(make_tool(source="pipeline"))
-    assert fault == "source: this version of the service has nothing that serves pipeline tools"
+    (fault,) = tool_faults(make_tool(source="upstream"))
+    assert fault == "source: this version of the service has nothing that serves upstream tools"
 
 
 def test_flawed_tools_are_the_enabled_bad_ones() -> None:
     make_tool(name="good")
-    make_tool(name="off", source="pipeline", enabled=False)
+    make_tool(name="off", source="upstream", enabled=False)
     Tool.objects.bulk_create([Tool(**tool_values(name="bad", tags={"no": "list"}))])
     assert list(flawed_tools()) == ["bad"]

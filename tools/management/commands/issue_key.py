@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -33,6 +33,11 @@ class Command(BaseCommand):
             "--rate-limit", type=int, metavar="N", help="calls per minute, at least 10"
         )
         parser.add_argument(
+            "--manages-corpora",
+            action=BooleanOptionalAction,
+            help="whether it may create, fill, index and delete corpora over REST (default: no)",
+        )
+        parser.add_argument(
             "--replace",
             action="store_true",
             help="give an existing client a new key; the old one stops working",
@@ -45,6 +50,7 @@ class Command(BaseCommand):
                 options["name"],
                 toolsets=options["toolsets"],
                 rate_limit_per_minute=options["rate_limit"],
+                manages_corpora=options["manages_corpora"],
                 replace=options["replace"],
             )
         except IssueRefused as fault:

@@ -1,0 +1,177 @@
+"""Pipelines in the admin: which technique searches which corpus, with which defaults and limits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from typing_extensions import override
+from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from tools.admin.catalog import STATUS_COLOURS
+from tools.admin.json_fields import JsonFieldsMixin
+from tools.admin.texts import badge, moment, red, unbroken
+from tools.models import PipelineConfig, Tool
+from tools.models.pipelines import TOOL_PREFIX, technique_choices
+from tools.services.pipeline_status import pipeline_status, queries_under_way
+from tools.techniques import Technique, input_schema, techniques
+
+LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
+
+
+class PipelineForm(forms.ModelForm):
+    """A pipeline; its technique is chosen once, and its tool is made when it is saved."""
+
+    pipeline_name = forms.ChoiceField(
+        label="Technique", widget=UnfoldAdminSelectWidget, help_text="Cannot be changed later."
+    )
+
+    @override
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        name = self.fields.get("pipeline_name")
+        if not isinstance(name, forms.ChoiceField):
+            return
+        chosen = self.instance.pipeline_name
+        offered = technique_choices()
+        if self.instance.pk:
+            name.disabled = True
+            name.choices = [pair for pair in offered if pair[0] == chosen] or [(chosen, chosen)]
+        else:
+            taken = set(PipelineConfig.objects.values_list("pipeline_name", flat=True))
+            name.choices = [pair for pair in offered if pair[0] not in taken]
+
+    @override
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        wanted = f"{TOOL_PREFIX}{cleaned.get('pipeline_name', '')}"
+        if not self.instance.pk and Tool.objects.filter(name=wanted).exists():
+            self.add_error(
+                "pipeline_name", f"Another tool is named {wanted}; rename or delete it first."
+            )
+        return cleaned
+
+
+class PipelineChangeList(ChangeList):
+    """Asks the workers what they are at once, not for every row."""
+
+    @override
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        queries = queries_under_way()
+        for row in self.result_list:
+            row.queries_under_way = queries
+
+
+@admin.register(PipelineConfig)
+class PipelineConfigAdmin(JsonFieldsMixin, ModelAdmin):
+    """The pipelines that agents call as tools."""
+
+    form = PipelineForm
+    list_display = ("pipeline_name", "tool_link", "corpus", "status", "running", "limits")
+    list_select_related = ("tool", "corpus")
+    search_fields = ("pipeline_name", "tool__name", "corpus__slug")
+    autocomplete_fields = ("corpus", "web_search_tool")
+    readonly_fields = ("status", "problems", "running", "tool_link", "takes", "updated")
+    warn_unsaved_form = True
+    fieldsets = (
+        (None, {"fields": ("pipeline_name", "corpus", "tool_link")}),
+        ("State", {"fields": ("status", "problems", "running", "updated")}),
+        ("Parameters", {"fields": ("default_parameters", "takes", "web_search_tool")}),
+        ("Limits", {"fields": ("max_concurrent_queries", "timeout_seconds", "max_tokens")}),
+    )
+
+    @override
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What is being added has no state and no tool yet."""
+        if obj is not None:
+            return self.fieldsets
+        return [
+            (
+                title,
+                {
+                    "fields": [
+                        name for name in options["fields"] if name not in {"tool_link", "takes"}
+                    ]
+                },
+            )
+            for title, options in self.fieldsets
+            if title != "State"
+        ]
+
+    @override
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PipelineChangeList]:
+        return PipelineChangeList
+
+    @admin.display(description="Status")
+    def status(self, pipeline: Any) -> SafeString:
+        found = pipeline_status(pipeline)
+        return badge(found.status, STATUS_COLOURS[found.status])
+
+    @admin.display(description="Problems")
+    def problems(self, pipeline: Any) -> SafeString | str:
+        found = pipeline_status(pipeline).problems
+        return format_html_join("", "{}<br>", ((red(fault),) for fault in found)) or "none"
+
+    @admin.display(description="Tool", ordering="tool__name")
+    def tool_link(self, pipeline: Any) -> SafeString:
+        address = reverse("admin:tools_tool_change", args=[pipeline.tool_id])
+        return format_html(LINK, address, pipeline.tool.name)
+
+    @admin.display(description="Running now")
+    def running(self, pipeline: Any) -> str:
+        queries = (
+            pipeline.queries_under_way
+            if hasattr(pipeline, "queries_under_way")
+            else queries_under_way()
+        )
+        if queries is None:
+            return "not known"
+        mine = [one for one in queries if one.get("pipeline") == pipeline.pipeline_name]
+        stages = ", ".join(str(one["stage"]) for one in mine if one.get("stage"))
+        return f"{len(mine)} ({stages})" if stages else str(len(mine))
+
+    @admin.display(description="Limits")
+    def limits(self, pipeline: Any) -> str:
+        limits = pipeline.resource_limits
+        return unbroken(f"{limits.max_concurrent_queries} at once, {limits.timeout_seconds} s")
+
+    @admin.display(description="Callers may send")
+    def takes(self, pipeline: Any) -> SafeString | str:
+        technique = techniques.get(pipeline.pipeline_name)
+        if technique is None:
+            return "not known: no module registers this technique any more"
+        return _parameters(technique, pipeline.default_parameters)
+
+    @admin.display(description="Updated", ordering="updated_at")
+    def updated(self, pipeline: Any) -> str:
+        return moment(pipeline.updated_at)
+
+
+def _parameters(technique: type[Technique], defaults: dict[str, Any]) -> SafeString:
+    """Each parameter with its default and bounds, as the tool's schema has them."""
+    properties = input_schema(technique, defaults)["properties"]
+    rows = (
+        (name, _bounds(about), about.get("description", "")) for name, about in properties.items()
+    )
+    line = '<li style="margin-bottom: 4px"><code>{}</code> {}<br><span>{}</span></li>'
+    return format_html("<ul>{}</ul>", format_html_join("", line, rows))
+
+
+def _bounds(about: dict[str, Any]) -> str:
+    """What stands when nothing is sent, and what may be sent: `5, from 1 to 50`."""
+    said = [json.dumps(about["default"])] if "default" in about else []
+    if "enum" in about:
+        said.append(f"one of {', '.join(str(value) for value in about['enum'])}")
+    for low, high, unit in (("minimum", "maximum", ""), ("minLength", "maxLength", " characters")):
+        if low in about and high in about:
+            said.append(f"from {about[low]} to {about[high]}{unit}")
+    return ", ".join(said)

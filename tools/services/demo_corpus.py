@@ -1,0 +1,95 @@
+"""Fills the demo corpus with the project's own files and has it indexed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from django.db import transaction
+
+from tools.models import Corpus, Document, IndexVersion
+from tools.models.corpora import VersionState
+from tools.services.corpora import CorpusFault, add_document, start_index
+from tools.services.seed_pipelines import DEMO_CORPUS
+
+# Folders of the project, and what their documents are named by.
+FOLDERS: Final = (("examples/corpus", "articles"), ("docs", "docs"))
+# A table of ids, as long as a third of all pages; nobody asks about it.
+LEFT_OUT: Final = frozenset({"docs/reference/requirements.md"})
+FORMATS: Final = frozenset({".md", ".txt", ".html", ".csv", ".jsonl", ".pdf", ".docx"})
+
+
+@dataclass(frozen=True, slots=True)
+class DemoState:
+    """How far the demo corpus is. `state` is that of the version that was asked for."""
+
+    documents: int
+    state: VersionState
+    done: int = 0
+    total: int = 0
+    passages: int = 0
+    error: str = ""
+
+    @property
+    def busy(self) -> bool:
+        return self.state in {VersionState.BUILDING, VersionState.READY}
+
+    @property
+    def in_use(self) -> bool:
+        return self.state is VersionState.ACTIVE
+
+
+def fill_demo(base: Path) -> int | None:
+    """Fill an empty demo corpus, or renew what has changed of it, and begin an index version if needed.
+
+    A document that an operator took out does not come back. The key of the version to wait for; None
+    when there is no demo corpus or nothing for it.
+
+    Raises:
+        CorpusFault: a file cannot be taken, or the index cannot be begun.
+    """
+    corpus = Corpus.objects.filter(slug=DEMO_CORPUS).first()
+    if corpus is None:
+        return None
+    # One look at all names; most starts find that nothing has changed.
+    rows = Document.objects.filter(corpus=corpus).order_by()
+    known: dict[str, str] = dict(rows.values_list("name", "digest"))
+    with transaction.atomic():
+        for name, path in demo_files(base):
+            content = path.read_bytes()
+            wanted = not known or name in known
+            if wanted and content and known.get(name) != hashlib.sha256(content).hexdigest():
+                add_document(corpus, name, content, source=name)
+    return start_index(corpus).pk if rows.exists() else None
+
+
+def demo_files(base: Path) -> Iterator[tuple[str, Path]]:
+    """The files of the demo, with the names they have in the corpus."""
+    for folder, prefix in FOLDERS:
+        root = base / folder
+        for path in sorted(root.rglob("*")):
+            name = f"{prefix}/{path.relative_to(root).as_posix()}"
+            if path.suffix.lower() in FORMATS and name not in LEFT_OUT and path.is_file():
+                yield name, path
+
+
+def demo_state(version_id: int) -> DemoState:
+    """How far a version of the demo corpus is.
+
+    Raises:
+        CorpusFault: it is gone.
+    """
+    version = IndexVersion.objects.filter(pk=version_id).first()
+    if version is None:
+        raise CorpusFault("The index version was deleted meanwhile.")
+    return DemoState(
+        documents=Document.objects.filter(corpus=version.corpus_id).count(),
+        state=VersionState(version.state),
+        done=version.done_documents + version.failed_documents,
+        total=version.total_documents,
+        passages=version.chunks,
+        error=version.error,
+    )
