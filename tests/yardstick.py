@@ -16,6 +16,9 @@ from typing import Final
 # What every process of the product has to load before its own first line does anything.
 _BARE_START: Final = "import celery, django, mcp.server, redis.asyncio, rest_framework, uvicorn"
 
+# What such a start took on two cores with nothing else to do.
+_QUIET_SECONDS: Final = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class BareStart:
@@ -33,3 +36,8 @@ def bare_start() -> BareStart:
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
     return BareStart(used.ru_utime + used.ru_stime, time.monotonic() - began)
+
+
+def stretched(seconds: float) -> float:
+    """A limit for a quiet machine, as many times longer as this one is slower at the moment."""
+    return seconds * max(1.0, bare_start().waited_seconds / _QUIET_SECONDS)

@@ -75,9 +75,10 @@ class Stack:
             check=False,
         )
 
-    def up(self, *arguments: str, **extra: str) -> Up:
-        """Start `manage.py up` without waiting for it."""
-        started = Up(self, arguments, {**self.environment, **extra})
+    def up(self, *arguments: str, corpus: bool = False, **extra: str) -> Up:
+        """Start `manage.py up` without waiting for it; the demo corpus is indexed only when asked for."""
+        given = arguments if corpus else (*arguments, "--no-corpus")
+        started = Up(self, given, {**self.environment, **extra})
         self.ups.append(started)
         return started
 
@@ -165,7 +166,7 @@ class Up:
     def output(self) -> str:
         return os.pread(self._output.fileno(), 1 << 20, 0).decode()
 
-    def wait_until_running(self) -> Up:
+    def wait_until_running(self, seconds: float = 60) -> Up:
         """Return once the closing words of the start are out; fail when it ended instead."""
 
         def welcomed() -> bool:
@@ -173,7 +174,7 @@ class Up:
                 raise AssertionError(f"up ended with {self.process.returncode}:\n{self.output}")
             return "Stop  " in self.output
 
-        wait_until(welcomed, 60, "the welcome")
+        wait_until(welcomed, seconds, "the welcome")
         return self
 
     def wait(self, timeout: float) -> int:

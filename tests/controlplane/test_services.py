@@ -19,6 +19,7 @@ from controlplane.runtime.logs import follow, last_lines
 from controlplane.runtime.table import duration
 from tests.controlplane.stack import MANAGE, Stack, stack
 from tests.processes import wait_until
+from tests.yardstick import stretched
 
 GREEN, RED = "\x1b[32m", "\x1b[31m"
 
@@ -29,7 +30,7 @@ def running() -> Iterator[Stack]:
     with stack() as made:
         file = made.folder / "service.yaml"
         file.write_text(document(metrics=True))
-        started = made.manage("services", "start", "--config", str(file))
+        started = made.manage("services", "start", "--no-corpus", "--config", str(file))
         assert started.returncode == 0, started.stderr
         assert "The control plane is running." in started.stdout
         assert "Ctrl-C" not in started.stdout
@@ -63,6 +64,7 @@ def test_status_is_a_plain_table_off_a_terminal(running: Stack) -> None:
         ("redis", "RUNNING", "-", "answers"),
         ("web", "RUNNING", str(running.port), "healthy"),
         ("worker", "RUNNING", "-", "connected"),
+        ("pipelines", "RUNNING", "-", "-"),
         ("beat", "RUNNING", "-", "-"),
     ]
     assert {row[0]: int(row[2]) for row in rows} == pids(running)
@@ -131,7 +133,7 @@ def test_logs_show_the_last_lines_of_one_process(running: Stack) -> None:
 
 def test_logs_of_all_processes_are_told_apart(running: Stack) -> None:
     shown = running.manage("services", "logs", "-n", "1")
-    for name in ("beat", "redis", "supervisord", "web", "worker"):
+    for name in ("beat", "pipelines", "redis", "supervisord", "web", "worker"):
         assert f"==> {name}.log <==" in shown.stdout
 
 
@@ -153,7 +155,7 @@ def test_followed_log_shows_what_is_added(running: Stack) -> None:
 def test_unknown_names_are_refused_with_the_known_ones(running: Stack) -> None:
     refused = running.manage("services", "restart", "nobody")
     assert refused.returncode == 1
-    assert "there are: redis, web, worker, beat" in refused.stderr
+    assert "there are: redis, web, worker, pipelines, beat" in refused.stderr
     assert running.manage("services", "logs", "nobody").returncode == 1
     assert running.manage("services", "dance").returncode == 2
 
@@ -163,10 +165,10 @@ def test_restart_of_everything_takes_up_changed_settings(running: Stack) -> None
     before = pids(running)
     begun = time.monotonic()
     shown = running.manage("services", "restart", SERVER__WORKERS="2")
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < stretched(20)
     assert re.search(r"web-1 +RUNNING .*\n.*web-2 +RUNNING", shown.stdout)
     after = pids(running)
-    assert set(after) == {"redis", "web-1", "web-2", "worker", "beat"}
+    assert set(after) == {"redis", "web-1", "web-2", "worker", "pipelines", "beat"}
     assert not set(before.values()) & set(after.values())
     wait_until(lambda: settled(running), what="a settled stack")
     both = running.manage("services", "restart", "web")

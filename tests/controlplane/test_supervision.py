@@ -23,6 +23,7 @@ from controlplane.runtime.paths import RuntimePaths
 from controlplane.runtime.programs import programs
 from tests.controlplane.stack import Stack, short_folder, stack
 from tests.processes import wait_until
+from tests.yardstick import stretched
 from tools.conf import ServiceSettings
 
 
@@ -53,7 +54,7 @@ def replaced(made: Stack, name: str, old: int) -> bool:
 
 def kill_and_await_successor(made: Stack, name: str) -> None:
     old = kill(made, name)
-    wait_until(lambda: replaced(made, name, old), 5, f"a new {name}")
+    wait_until(lambda: replaced(made, name, old), stretched(5), f"a new {name}")
 
 
 def healthy(made: Stack) -> bool:
@@ -66,7 +67,9 @@ def test_killed_web_process_answers_again_within_five_seconds_and_the_operator_i
 ) -> None:
     # F3-09, F3-11
     old = kill(running, "web")
-    wait_until(lambda: replaced(running, "web", old) and running.get("/tools")[0] == 200, 5)
+    wait_until(
+        lambda: replaced(running, "web", old) and running.get("/tools")[0] == 200, stretched(5)
+    )
     new = running.processes()["web"].pid
     notice = f"web was restarted (process {new})"
     wait_until(lambda: notice in running.ups[0].output, what="the notice")
@@ -77,7 +80,9 @@ def test_killed_worker_takes_work_again_within_five_seconds(running: Stack) -> N
     # F3-09, F3-11
     ready = running.log("worker").count("ready.")
     old = kill(running, "worker")
-    wait_until(lambda: running.log("worker").count("ready.") > ready, 5, "a ready worker")
+    wait_until(
+        lambda: running.log("worker").count("ready.") > ready, stretched(5), "a ready worker"
+    )
     wait_until(lambda: healthy(running), what="a healthy service")
     wait_until(lambda: not _pool_of(old), what="the end of the old worker's pool")
 
@@ -101,7 +106,7 @@ def test_process_killed_over_and_over_soon_after_its_start_still_comes_back(
 ) -> None:
     # Shipped supervisord would wait longer each time and give up in the end.
     for _ in range(6):
-        wait_until(lambda: running.processes()["beat"].pid != 0, 5, "a new process")
+        wait_until(lambda: running.processes()["beat"].pid != 0, stretched(5), "a new process")
         kill_and_await_successor(running, "beat")
     wait_until(lambda: running.processes()["beat"].running, what="a running process")
     assert running.ups[0].output.count("beat does not stay up") == 1
@@ -133,10 +138,12 @@ def test_next_start_stops_what_a_killed_run_left_and_nothing_else() -> None:
             before = {one.pid for one in made.processes().values()}
             up.process.kill()
             os.kill(int(made.paths.supervisor_pid.read_text()), signal.SIGKILL)
-            assert made.leftovers() == {"redis", "web", "worker", "beat"}
+            assert made.leftovers() == {"redis", "web", "worker", "pipelines", "beat"}
 
             again = made.up().wait_until_running()
-            assert "of a killed run were stopped: beat, redis, web, worker" in again.output
+            assert (
+                "of a killed run were stopped: beat, pipelines, redis, web, worker" in again.output
+            )
             assert not any(process_lives(pid) for pid in before)
             assert healthy(made)
             again.interrupt()
@@ -164,7 +171,11 @@ def test_command_lines_survive_the_configuration_file(folder: Path) -> None:
     paths = RuntimePaths(folder / "100% a folder")
     paths.create()
     written = programs(
-        paths, ServiceSettings(server_workers=2), worker_concurrency=3, embedded_redis=True
+        paths,
+        ServiceSettings(server_workers=2),
+        worker_concurrency=3,
+        pipeline_concurrency=2,
+        embedded_redis=True,
     )
     supervisor_config.write(paths, written)
     assert supervisor_config.read_commands(paths) == {
@@ -175,7 +186,7 @@ def test_command_lines_survive_the_configuration_file(folder: Path) -> None:
     options.realize(["-c", str(paths.supervisor_config), "-n"], doc="")
     groups = {group.name: group for group in options.process_group_configs}
     assert [process.name for process in groups["app"].process_configs] == [
-        *("web-1", "web-2", "worker", "beat")
+        *("web-1", "web-2", "worker", "pipelines", "beat")
     ]
     assert groups["store"].priority < groups["app"].priority
     read = {
@@ -188,9 +199,13 @@ def test_command_lines_survive_the_configuration_file(folder: Path) -> None:
 
 def test_no_redis_is_run_when_another_server_is_configured(tmp_path: Path) -> None:
     listed = programs(
-        RuntimePaths(tmp_path), ServiceSettings(), worker_concurrency=1, embedded_redis=False
+        RuntimePaths(tmp_path),
+        ServiceSettings(),
+        worker_concurrency=1,
+        pipeline_concurrency=1,
+        embedded_redis=False,
     )
-    assert [program.name for program in listed] == ["web", "worker", "beat"]
+    assert [program.name for program in listed] == ["web", "worker", "pipelines", "beat"]
 
 
 def test_damaged_configuration_file_has_no_commands(tmp_path: Path) -> None:
@@ -204,7 +219,9 @@ def test_process_that_merely_names_the_folder_is_no_leftover(folder: Path) -> No
     paths = RuntimePaths(folder)
     paths.create()
     paths.log("web").write_text("")
-    listed = programs(paths, ServiceSettings(), worker_concurrency=1, embedded_redis=True)
+    listed = programs(
+        paths, ServiceSettings(), worker_concurrency=1, pipeline_concurrency=1, embedded_redis=True
+    )
     supervisor_config.write(paths, listed)
     with subprocess.Popen(
         [sys.executable, "-c", "input()", *listed[1].arguments], stdin=subprocess.PIPE

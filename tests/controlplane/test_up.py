@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 import socket
@@ -24,11 +25,23 @@ def fresh() -> Iterator[Stack]:
         yield made
 
 
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A demo of two documents."""
+    for name, text in (
+        ("examples/corpus/otters.md", "# Otters\n\nOtters hold hands while they sleep.\n"),
+        ("docs/holt.md", "# Maren Holt\n\nMaren Holt was a shipbuilder in Varnhaven.\n"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
 def test_up_from_an_empty_folder_prints_address_login_and_a_first_call_that_works(
-    fresh: Stack,
+    fresh: Stack, demo: Path
 ) -> None:
-    # F3-11, and the issue's "make run" paragraph.
-    running = fresh.up().wait_until_running()
+    # F3-11 F0-01 F0-25, and the issue's "make run" paragraph.
+    running = fresh.up(corpus=True, CONTROL_PLANE_TEST_DEMO=str(demo)).wait_until_running(180)
     assert f"http://127.0.0.1:{fresh.port}/tools" in running.output
     assert f"http://127.0.0.1:{fresh.port}/api/docs" in running.output
     assert f"http://127.0.0.1:{fresh.port}/admin/" in running.output
@@ -42,14 +55,22 @@ def test_up_from_an_empty_folder_prints_address_login_and_a_first_call_that_work
     answer = subprocess.run(
         shlex.split(command.replace("\\\n", " ")), capture_output=True, text=True, check=True
     )
-    assert '"success":true' in answer.stdout.replace(" ", "")
+    found = json.loads(answer.stdout)["data"]
+    assert found["metadata"]["pipeline_name"] == "basic"
+    assert "shipbuilder" in found["answer"]
+    assert found["sources"][0] == "docs/holt.md"
+    assert "demo: 2 documents are indexed now" in running.output
+    for name in ("basic_rerank", "crag", "graphrag", "pylate_colbert", "iris_global_graphrag"):
+        status, body = fresh.call(f"rag_{name}", query="What do otters do while they sleep?")
+        assert (status, bool(body["data"]["answer"])) == (200, True), body
     assert f"  MCP         http://127.0.0.1:{fresh.port}/mcp\n" in running.output
     assert f'"http://127.0.0.1:{fresh.port}/mcp"' in _told_to_agents(fresh, running.output)
     assert stat.S_IMODE(fresh.paths.run_dir.stat().st_mode) == 0o700
 
     running.interrupt()
     assert running.wait(10) == 0
-    again = fresh.up().wait_until_running()
+    again = fresh.up(corpus=True, CONTROL_PLANE_TEST_DEMO=str(demo)).wait_until_running()
+    assert "demo: 2 documents, up to date" in again.output
     assert again.password() is None
     assert "set earlier" in again.output
     assert "changepassword admin" in again.output
@@ -85,6 +106,17 @@ def test_interrupt_finishes_calls_in_flight_and_stops_everything_within_five_sec
     assert fresh.leftovers() == set()
     assert fresh.get("/health")[0] == 0
     assert running.stop_seconds() <= 5
+
+
+def test_demo_that_cannot_be_read_keeps_nothing_from_starting(fresh: Stack, demo: Path) -> None:
+    (demo / "docs" / "holt.md").write_bytes(b"\0\1\2\3")
+    running = fresh.up(corpus=True, CONTROL_PLANE_TEST_DEMO=str(demo)).wait_until_running()
+    assert "the demo documents are not indexed: " in running.output
+    assert "The service runs all the same" in running.output
+    assert '"tool": "server_metrics"' in running.output
+    assert fresh.get("/health")[0] == 200
+    running.interrupt()
+    assert running.wait(10) == 0
 
 
 def test_interrupt_during_the_start_leaves_no_process(fresh: Stack) -> None:
@@ -156,7 +188,7 @@ def test_flag_wins_over_environment_and_environment_over_file(fresh: Stack) -> N
         "--config", str(file), "--port", str(flag), SERVER__WORKERS="1", ADMIN_PASSWORD="x7-Kestrel"
     ).wait_until_running()
     assert f"http://127.0.0.1:{flag}/tools" in running.output
-    assert set(fresh.processes()) == {"redis", "web", "worker", "beat"}
+    assert set(fresh.processes()) == {"redis", "web", "worker", "pipelines", "beat"}
     assert "from ADMIN_PASSWORD" in running.output
     assert "x7-Kestrel" not in running.output
     assert "-H 'X-API-Key: cp_" in running.output
@@ -196,7 +228,7 @@ def test_configured_redis_is_used_and_left_running(fresh: Stack) -> None:
     server = start_valkey(fresh.folder / "own", own)
     try:
         running = fresh.up(REDIS_URL=f"unix://{own}").wait_until_running()
-        assert set(fresh.processes()) == {"web", "worker", "beat"}
+        assert set(fresh.processes()) == {"web", "worker", "pipelines", "beat"}
         assert "(healthy)" in running.output
         running.interrupt()
         assert running.wait(10) == 0
