@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -139,7 +139,7 @@ class Stack:
         for up in self.ups:
             up.kill()
         pid_file = self.paths.supervisor_pid
-        if pid_file.exists():
+        with suppress(FileNotFoundError, ProcessLookupError):
             os.kill(int(pid_file.read_text()), signal.SIGKILL)
         stop_orphans(self.paths, seconds=1)
         shutil.rmtree(self.paths.run_dir, ignore_errors=True)

@@ -92,7 +92,7 @@ def test_killed_redis_is_back_with_its_data_within_five_seconds(running: Stack) 
     with redis.Redis(unix_socket_path=str(running.paths.redis_socket)) as client:
         client.set("kept", "yes")
         old = kill(running, "redis")
-        wait_until(lambda: replaced(running, "redis", old) and _pings(client), 5)
+        wait_until(lambda: replaced(running, "redis", old) and _pings(client), stretched(5))
         assert client.get("kept") == b"yes"
     wait_until(lambda: healthy(running), what="a healthy service")
 
@@ -120,13 +120,15 @@ def test_killed_supervisor_is_replaced_with_everything_it_ran() -> None:
         # A supervisor that dies at once would be given up; this one is past that.
         wait_until(lambda: time.monotonic() - started > SHORTEST_LIFE, 15)
         os.kill(int(made.paths.supervisor_pid.read_text()), signal.SIGKILL)
-        wait_until(lambda: "starting everything again" in up.output, what="the notice")
-        wait_until(lambda: healthy(made), 30, "a healthy service")
+        wait_until(lambda: "starting everything again" in up.output, stretched(20), "the notice")
+        # What the dead one ran answers until it is stopped.
+        wait_until(lambda: not any(map(process_lives, before)), stretched(30), "their end")
+        wait_until(lambda: healthy(made), stretched(30), "a healthy service")
         after = {one.pid for one in made.processes().values()}
+        assert len(after) == len(before)
         assert not before & after
-        assert not any(process_lives(pid) for pid in before)
         up.interrupt()
-        assert up.wait(10) == 0
+        assert up.wait(stretched(10)) == 0
 
 
 def test_next_start_stops_what_a_killed_run_left_and_nothing_else() -> None:
@@ -147,7 +149,7 @@ def test_next_start_stops_what_a_killed_run_left_and_nothing_else() -> None:
             assert not any(process_lives(pid) for pid in before)
             assert healthy(made)
             again.interrupt()
-            assert again.wait(10) == 0
+            assert again.wait(stretched(10)) == 0
         assert {one.pid for one in other.processes().values()} == bystanders
 
 
