@@ -16,8 +16,14 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 # These start whole control planes on databases of their own, and wait for them most of the time: they
 # run beside the rest.
 STACKS := tests/chaos tests/clients tests/conformance tests/controlplane tests/load tests/project
-# These look at what goes over the wire, which no database has a part in: not on PostgreSQL again.
-ONCE := tests/tools/mcp_server tests/tools/oauth
+# No database has a part in these: they look at what goes over the wire, at Redis, at texts, vectors and
+# answers. Not on PostgreSQL again.
+BLOCKS := $(filter-out %/vectors %/test_lexical_postgresql.py,$(wildcard tests/tools/pipelines/blocks/[egt]*))
+ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/context \
+  tests/tools/schemas tests/tools/offerings tests/tools/backends/tool_search $(BLOCKS) \
+  tests/tools/pipelines/reading tests/tools/pipelines/kinds tests/tools/pipelines/evaluation \
+  tests/tools/pipelines/test_chunking.py tests/tools/pipelines/test_sentences.py \
+  tests/tools/pipelines/test_demo_corpus.py
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help
@@ -31,7 +37,7 @@ run: $(INSTALLED) ## Start everything and print where it is (PORT=8010 for anoth
 
 test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with coverage.
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m tests.run_suites '$(BIN)/python -m coverage run $(PYTEST) $(ARGS)' \
+	$(BIN)/python -m tests.run_suites '$(PYTEST) $(ARGS)' --measured '-m coverage run' \
 	  --stacks '$(STACKS)' --once '$(ONCE)'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='tools/*,health/*' --fail-under=90
