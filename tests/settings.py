@@ -16,10 +16,12 @@ if "CONTROL_PLANE_TEST_DIR" not in os.environ:
 os.environ.setdefault("VAR_DIR", os.environ["CONTROL_PLANE_TEST_DIR"])
 
 from controlplane.settings import *  # noqa: F403
-from controlplane.settings import DATABASES
+from controlplane.settings import DATABASES, DEMO_DIR
 from controlplane.settings import INSTALLED_APPS as _PRODUCT_APPS
 
 INSTALLED_APPS = [*_PRODUCT_APPS, "tests.faults"]
+# A test that starts everything may bring a small demo of its own.
+DEMO_DIR = Path(os.environ.get("CONTROL_PLANE_TEST_DEMO") or DEMO_DIR)
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: the journal writes from a thread of its own, as it does in production.
