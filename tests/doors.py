@@ -43,7 +43,15 @@ class RestDoor:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         config = uvicorn.Config(
-            application, host="127.0.0.1", port=port, log_config=None, loop="asyncio", lifespan="on"
+            application,
+            host="127.0.0.1",
+            port=port,
+            log_config=None,
+            loop="asyncio",
+            lifespan="on",
+            # As the product. uvicorn's own 5 s are the client's too, and where both let go of an
+            # idle connection at once, a request is lost between them.
+            timeout_keep_alive=30,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
