@@ -2,7 +2,9 @@
 
 RoBERTa is the same thing under other names, once its positions are counted from 0.
 
-Weights are stored as 16-bit floats, which halves the file; all arithmetic is in 32 bits.
+Weights are stored as 16-bit floats, which halves the file; all arithmetic is in 32 bits. A quick
+graph multiplies in 8 bits instead: by weights of which each 64 share a scale, as those of Granite
+are published, and by what goes in, rounded the same way.
 """
 
 from __future__ import annotations
@@ -15,12 +17,18 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+from typing_extensions import override
 
 OPSET: Final = 20
 IR_VERSION: Final = 10
 INPUTS: Final = ("ids", "mask")
 VECTORS: Final = "vectors"
 STATES: Final = "states"
+# Numbers that share a scale. 32 are nearer by a third and take a third longer.
+BLOCK: Final = 64
+# The runtime's own operators, one of which multiplies in 8 bits.
+RUNTIME: Final = "com.microsoft"
+IN_8_BITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +42,15 @@ class BertShape:
     pooling: Literal["mean", "first"] = "mean"
 
 
-def build_graph(tensors: Mapping[str, NDArray[Any]], shape: BertShape) -> onnx.ModelProto:
+def build_graph(
+    tensors: Mapping[str, NDArray[Any]], shape: BertShape, quick: bool = False
+) -> onnx.ModelProto:
     """The encoder with pooling and normalisation behind it.
 
     Inputs `ids` and `mask` are int64 of (texts, tokens). Outputs are float32: `vectors` of
     (texts, width), and `states`, the tokens as the last layer leaves them, of (texts, tokens, width).
     """
-    built = _Encoder(tensors, shape)
+    built = (_QuickEncoder if quick else _Encoder)(tensors, shape)
     hidden, bias = built.embeddings(), built.attention_bias()
     for number in range(shape.layers):
         hidden = built.layer(f"encoder.layer.{number}.", hidden, bias)
@@ -58,7 +68,7 @@ def build_graph(tensors: Mapping[str, NDArray[Any]], shape: BertShape) -> onnx.M
         helper.make_tensor_value_info(name, TensorProto.FLOAT, size) for name, size in sizes.items()
     ]
     graph = helper.make_graph(built.nodes, "bert", inputs, outputs, built.stored)
-    opsets = [helper.make_opsetid("", OPSET)]
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(RUNTIME, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
 
 
@@ -137,8 +147,11 @@ class _Encoder:
         return self._node("Reshape", joined, self._sizes(0, 0, self._shape.width))
 
     def _linear(self, name: str, value: str) -> str:
-        product = self._node("MatMul", value, self._weight(self._tensors[f"{name}.weight"].T))
+        product = self._product(value, self._tensors[f"{name}.weight"])
         return self._node("Add", product, self._weight(self._tensors[f"{name}.bias"]))
+
+    def _product(self, value: str, weights: NDArray[Any]) -> str:
+        return self._node("MatMul", value, self._weight(weights.T))
 
     def _normalised(self, name: str, value: str) -> str:
         scale = self._weight(self._tensors[f"{name}.weight"])
@@ -168,3 +181,27 @@ class _Encoder:
 
     def _sizes(self, *sizes: int) -> str:
         return self._stored(np.array(sizes, dtype=np.int64))
+
+
+class _QuickEncoder(_Encoder):
+    """Multiplies in 8 bits."""
+
+    @override
+    def _product(self, value: str, weights: NDArray[Any]) -> str:
+        rows, columns = weights.shape
+        blocks = weights.astype(np.float32).reshape(rows, columns // BLOCK, BLOCK)
+        scales = np.maximum(np.abs(blocks).max(axis=-1) / 127, np.finfo(np.float32).tiny)
+        # Stored without a sign, from 1 to 255 around 128.
+        numbers = np.rint(blocks / scales[..., None]) + 128
+        return self._node(
+            "MatMulNBits",
+            value,
+            self._stored(numbers.astype(np.uint8)),
+            self._stored(scales.astype(np.float32)),
+            domain=RUNTIME,
+            K=columns,
+            N=rows,
+            bits=8,
+            block_size=BLOCK,
+            accuracy_level=IN_8_BITS,
+        )

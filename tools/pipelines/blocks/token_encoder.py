@@ -87,7 +87,7 @@ class TokenEncoder:
 
     def _encode_query(self, text: str, most_tokens: int) -> tuple[Matrix, Matrix]:
         read = self._model.read(text, most_tokens)
-        states = self._model.run([read], "states")[0, 1:-1]
+        states = self._model.run([read], "states", quick=True)[0, 1:-1]
         tokens = _unit(states @ self._projection)
         found = tokens, _unit(_mean(tokens))
         for array in found:

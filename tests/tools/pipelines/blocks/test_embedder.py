@@ -80,7 +80,25 @@ def test_kept_vectors_cannot_be_spoilt_by_a_caller() -> None:
     vector = embedder(MINILM).embed_query("Who may write here?")
     with pytest.raises(ValueError, match="read-only"):
         vector[0] = 1
-    assert np.array_equal(vector, embedder(MINILM).embed(["Who may write here?"])[0])
+    assert np.array_equal(vector, embedder(MINILM).embed_query("Who may write here?"))
+
+
+@pytest.mark.parametrize("name", [GRANITE, MINILM])
+def test_the_vector_of_a_query_is_that_of_the_text(name: str) -> None:
+    """Queries are computed in 8 bits, stored texts are not; they must still be comparable."""
+    texts = [
+        "Who may write here?",
+        "redis",
+        "What happens to a query whose worker dies while the answer is being written?",
+        "Überweise 250 € an Anna Müller; naïve façade, 東京, привет",
+        "a long question " * 60,
+    ]
+    stored = embedder(name).embed(texts)
+    near = [
+        float(embedder(name).embed_query(text) @ row)
+        for text, row in zip(texts, stored, strict=True)
+    ]
+    assert min(near) > 0.999
 
 
 def test_threads_share_one_model() -> None:

@@ -1,37 +1,20 @@
-"""The embedding model: as good as the original, safe to share, and it says what is missing."""
+"""The embedding model: as good as the original, and safe to share."""
 
 from __future__ import annotations
 
-import base64
-import json
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.project.pages import PROJECT
-from tools.pipelines.blocks import minilm
-from tools.pipelines.blocks.embedder import EmbedderUnavailable, Vectors, default_embedder
+from tests.tools.pipelines.blocks.minilm_reference import REFERENCE, SENTENCES, cosines
+from tools.pipelines.blocks.embedder import default_embedder
 from tools.pipelines.blocks.minilm import MiniLm
-from tools.pipelines.blocks.weights import check_digest, model_folder
-
-REFERENCE = json.loads(Path(__file__).with_name("minilm_reference.json").read_text("utf-8"))
-SENTENCES: list[str] = REFERENCE["sentences"]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> MiniLm:
     return MiniLm.load(tmp_path_factory.mktemp("models"))
-
-
-def cosines(ours: Vectors) -> list[float]:
-    """How near our vectors are to those that sentence-transformers gave for the same sentences."""
-    theirs = [np.frombuffer(base64.b64decode(text), "<f4") for text in REFERENCE["vectors"]]
-    return [float(a @ b) for a, b in zip(ours, theirs, strict=True)]
 
 
 def test_vectors_are_those_of_the_original(model: MiniLm) -> None:
@@ -89,68 +72,3 @@ def test_a_process_loads_one_model_however_many_ask() -> None:
         assert (
             len({id(found) for found in threads.map(lambda _: default_embedder(), range(8))}) == 1
         )
-
-
-def test_the_graph_is_built_once_and_then_loaded(tmp_path: Path) -> None:
-    MiniLm.load(tmp_path)
-    (kept,) = tmp_path.iterdir()
-    before = kept.stat()
-    again = MiniLm.load(tmp_path)
-    assert kept.stat().st_mtime_ns == before.st_mtime_ns
-    assert min(cosines(again.embed(SENTENCES))) > 0.9999
-    assert before.st_size < 50_000_000
-
-
-def test_a_spoilt_graph_is_built_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    MiniLm.load(tmp_path)
-    (kept,) = tmp_path.iterdir()
-    size = kept.stat().st_size
-    kept.write_bytes(kept.read_bytes()[:1000])
-    assert min(cosines(MiniLm.load(tmp_path).embed(SENTENCES))) > 0.9999
-    assert [path.stat().st_size for path in tmp_path.iterdir()] == [size]
-    assert "is built anew" in caplog.text
-
-
-def test_where_nothing_can_be_kept_the_graph_is_built_each_time(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "file").write_text("")
-    model = MiniLm.load(tmp_path / "file" / "models")
-    assert min(cosines(model.embed(SENTENCES))) > 0.9999
-    assert "is built at every start" in caplog.text
-
-
-def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(minilm, "PACKAGE", "weights-nobody-has")
-    with pytest.raises(EmbedderUnavailable, match=r"install requirements-models\.txt"):
-        MiniLm.load(tmp_path)
-    with pytest.raises(EmbedderUnavailable, match="without its folder"):
-        model_folder("numpy", "no/such/folder")
-
-
-def test_other_weights_than_the_published_are_refused(tmp_path: Path) -> None:
-    other = tmp_path / "model.safetensors"
-    other.write_bytes(b"other weights")
-    with pytest.raises(EmbedderUnavailable, match="is not the expected file"):
-        check_digest(other, minilm.WEIGHTS_SHA256)
-    with pytest.raises(EmbedderUnavailable, match="cannot be read"):
-        check_digest(tmp_path / "gone", minilm.WEIGHTS_SHA256)
-
-
-def test_a_process_that_does_not_embed_carries_no_model_runtime() -> None:
-    program = (
-        "import django; django.setup()\n"
-        "import controlplane.asgi, controlplane.celery, sys\n"
-        "heavy = 'onnxruntime onnx tokenizers torch scipy bm25s networkx usearch pypdf'.split()\n"
-        "print(sorted(set(heavy) & set(sys.modules)))"
-    )
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "controlplane.settings"}
-    result = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=PROJECT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert result.stdout.strip() == "[]"
