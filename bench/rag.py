@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import django
@@ -28,16 +29,22 @@ NOT_PIPELINES = ("rag_health_check", "rag_metrics")
 TARGETS_MS = {"rag_basic": 100.0}
 OTHER_TARGET_MS = 300.0
 READY_SECONDS = 600.0
-# Asked in turn; the wording is given a number, so that no vector is found in a cache.
-QUESTIONS = (
-    "How is a call kept from being lost when Redis is killed?",
-    "What happens to a query whose worker dies?",
-    "How many calls per minute may a client make?",
-    "How do I connect an agent over standard input and output?",
-    "Which processes does the supervisor start?",
-    "How are API keys stored?",
-    "What does the journal keep of a call?",
-    "How do I run the service behind a proxy?",
+# Two of them make a question: thousands of different ones, so that no vector is found in a cache.
+THINGS = (
+    *("rate limits", "API keys", "index versions", "worker processes", "circuit breakers"),
+    *("health checks", "token budgets", "tool groups", "request logs", "upload limits"),
+    *("web searches", "OAuth tokens", "entity graphs", "search results", "passages"),
+    *("time limits", "retries", "cancelled calls", "progress messages", "prompts"),
+    *("resources", "WebSocket clients", "old sessions", "proxies", "certificates"),
+    *("backups", "migrations", "memory limits", "citations", "evaluations"),
+    *("communities", "embedding models", "duplicates", "corpora", "PDF files"),
+    *("supervised programs", "restarts", "secrets", "operators", "error messages"),
+)
+FRAMES = (
+    "How do {} depend on {}?",
+    "What happens to {} when {} fail?",
+    "Where are {} kept apart from {}?",
+    "Who decides about {} and {}?",
 )
 
 
@@ -54,13 +61,15 @@ DOORS = {"rest": rest, "mcp": mcp}
 
 
 def questions() -> Iterator[str]:
-    for number in itertools.count():
-        yield f"{QUESTIONS[number % len(QUESTIONS)]} ({number})"
+    """Different ones, thousands before any comes again."""
+    pairs = list(itertools.permutations(THINGS, 2))
+    for frame in itertools.cycle(FRAMES):
+        for one, other in pairs:
+            yield frame.format(one, other)
 
 
-async def load(port: int, door: str, tool: str, clients: int, seconds: float) -> Figures:
+async def load(port: int, asked: Iterator[Request], clients: int, seconds: float) -> Figures:
     """What `clients` clients see that ask one question after the other."""
-    asked, encode = questions(), DOORS[door]
     host = f"127.0.0.1:{port}"
     latencies: list[float] = []
     errors = 0
@@ -70,7 +79,7 @@ async def load(port: int, door: str, tool: str, clients: int, seconds: float) ->
         nonlocal errors
         connection = Connection(*await asyncio.open_connection("127.0.0.1", port, limit=1 << 24))
         while (began := time.perf_counter()) < start + seconds:
-            status, body = await connection.exchange(encode(tool, next(asked)).encode(host))
+            status, body = await connection.exchange(next(asked).encode(host))
             latencies.append(time.perf_counter() - began)
             errors += status != 200 or b'"isError":true' in body
         connection.close()
@@ -102,11 +111,13 @@ async def pipelines(port: int) -> list[str]:
 async def measure(port: int, clients: int, seconds: float) -> list[str]:
     """Print the figures of every pipeline; those that missed their target."""
     missed: list[str] = []
+    asked = questions()
     for tool in await pipelines(port):
         target = TARGETS_MS.get(tool, OTHER_TARGET_MS)
-        for door in DOORS:
-            await load(port, door, tool, clients, 1.0)
-            figures = await load(port, door, tool, clients, seconds)
+        for door, encode in DOORS.items():
+            requests = map(partial(encode, tool), asked)
+            await load(port, requests, clients, 1.0)
+            figures = await load(port, requests, clients, seconds)
             print(
                 f"{tool:26} {door:4} {clients} clients  {figures.rps:6.1f} queries/s  "
                 f"p50 {figures.p50_ms:6.1f} ms  p95 {figures.p95_ms:6.1f} ms  "

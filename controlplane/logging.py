@@ -30,6 +30,19 @@ class JsonFormatter(logging.Formatter):
         return orjson.dumps(entry, default=str).decode()
 
 
+class WithoutQueries(logging.Filter):
+    """Drops what Celery tells of every query that comes and goes; the journal has a row of each."""
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        about = getattr(record, "data", None)
+        return not (
+            record.levelno <= logging.INFO
+            and isinstance(about, dict)
+            and about.get("name") == "tools.tasks.run_query"
+        )
+
+
 def logging_settings(level: str) -> dict[str, Any]:
     """Django's LOGGING for the given least severe level; an unknown one is reported later, by name."""
     level = level.upper() if level.upper() in logging.getLevelNamesMapping() else "INFO"
@@ -37,6 +50,7 @@ def logging_settings(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": "controlplane.logging.JsonFormatter"}},
+        "filters": {"without_queries": {"()": "controlplane.logging.WithoutQueries"}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
@@ -45,6 +59,8 @@ def logging_settings(level: str) -> dict[str, Any]:
             "uvicorn.access": {"level": "WARNING"},
             # It tells of every request that goes out, in full.
             "httpx2": {"level": "WARNING"},
+            "celery.worker.strategy": {"filters": ["without_queries"]},
+            "celery.app.trace": {"filters": ["without_queries"]},
             # It tells of every message and every session.
             "mcp": {"level": "WARNING"},
         },

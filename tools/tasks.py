@@ -28,6 +28,8 @@ OPEN_EVERY: Final = 5
 MOST_OPENINGS: Final = 120
 SHORTEST_QUERY: Final = 0.1
 INGEST_QUEUE: Final = "ingest"
+# Texts for people; by default Celery writes out the whole message a second time.
+UNWRITTEN: Final[Mapping[str, Any]] = {"argsrepr": "(…)", "kwargsrepr": "{}"}
 
 
 @shared_task
@@ -98,6 +100,7 @@ def send_query(query_id: str, queue: str, message: Mapping[str, Any]) -> None:
         task_id=query_id,
         queue=queue,
         expires=seconds,
+        **UNWRITTEN,
         # Declared as whole seconds; Celery hands them to timers that take fractions.
         soft_time_limit=seconds,  # type: ignore[arg-type]
         time_limit=seconds + queries.KILL_AFTER,  # type: ignore[arg-type]

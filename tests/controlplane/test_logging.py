@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from controlplane.logging import JsonFormatter, logging_settings
+from controlplane.logging import JsonFormatter, WithoutQueries, logging_settings
 
 
 def record(**changes: object) -> logging.LogRecord:
@@ -59,3 +59,17 @@ def test_tokens_and_keys_stay_out_of_every_part_of_a_line() -> None:
 def test_level_follows_the_setting(given: str, used: str) -> None:
     # F3-13
     assert logging_settings(given)["root"]["level"] == used
+
+
+@pytest.mark.parametrize(
+    ("level", "task", "told"),
+    [
+        (logging.INFO, "tools.tasks.run_query", False),
+        (logging.ERROR, "tools.tasks.run_query", True),
+        (logging.INFO, "tools.tasks.prune_journal", True),
+    ],
+)
+def test_queries_that_come_and_go_are_left_to_the_journal(
+    level: int, task: str, told: bool
+) -> None:
+    assert WithoutQueries().filter(record(levelno=level, data={"name": task})) is told

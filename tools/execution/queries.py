@@ -8,6 +8,7 @@ interrupted is killed at the hard limit.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import secrets
@@ -58,6 +59,8 @@ class _Running:
     since: float = field(default_factory=time.time)
     stage: str = "start"
     note: str = ""
+    # What operators were last told it does.
+    told: str = ""
     open: bool = True
     cancelled: bool = False
     deserted_since: float | None = None
@@ -155,11 +158,21 @@ class QueryProcess:
         )
 
     def _report(self, running: _Running, stage: Stage, note: str) -> None:
+        """Runs in the main thread, whenever the query enters a stage.
+
+        Only an asker who follows it is told at once. Operators are told by the other thread: most
+        queries are over before anybody could have read it.
+        """
         running.stage, running.note = stage.value, note
-        news = {"stage": stage.value, "message": note} if running.message.wants_progress else None
-        wanted = self._runs.tell(running.query_id, running.about(), running.message.asker, news)
+        wanted = not running.message.wants_progress or self._tell(
+            running, {"stage": stage.value, "message": note}
+        )
         if running.cancelled or not wanted:
             raise QueryCancelled
+
+    def _tell(self, running: _Running, news: Mapping[str, Any] | None = None) -> bool:
+        running.told = running.stage
+        return self._runs.tell(running.query_id, running.about(), running.message.asker, news)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         """Runs in the main thread, between two of its steps."""
@@ -188,6 +201,8 @@ class QueryProcess:
         running = self._running
         if running is None:
             return
+        if running.told != running.stage:
+            self._tell(running)
         listeners = self._runs.beat(running.query_id, running.message.asker)
         now = time.monotonic()
         if listeners != 0:
@@ -253,6 +268,9 @@ def start_process(queues: Sequence[str]) -> None:
     _process = QueryProcess(deployment().redis_url, queues)
     _process.start()
     warm(lambda: [IndexSpec(**spec) for spec in active_indexes().values()])
+    # What is loaded by now stays for good; looking through it for garbage would delay queries.
+    gc.collect()
+    gc.freeze()
 
 
 def warm(indexes: Callable[[], Sequence[IndexSpec]]) -> None:

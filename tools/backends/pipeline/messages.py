@@ -72,7 +72,8 @@ class QueryMessage:
         return cls(**{name: wire[name] for name in cls.__slots__})
 
     def to_wire(self) -> dict[str, Any]:
-        return asdict(self)
+        # Not `asdict`: what is inside is about to be written as JSON and need not be copied.
+        return {name: getattr(self, name) for name in self.__slots__}
 
     def known_caller(self) -> Caller:
         """Who asked."""
