@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tools.conf import (
@@ -19,6 +19,7 @@ from tools.conf import (
     value_faults,
     with_overrides,
 )
+from tools.services.apply_config import to_yaml
 
 # The example of the seed, in its layout.
 EXAMPLE = """\
@@ -212,10 +213,11 @@ services = st.builds(
 )
 
 
+@example(settings=ServiceSettings(dependencies={"a": "next\x85line", "b": "\u2028"}))
 @given(settings=services)
 def test_any_configuration_survives_the_way_through_yaml(settings: ServiceSettings) -> None:
     # S3-036 S3-037
-    text = yaml.safe_dump(to_document(settings), sort_keys=False, allow_unicode=True)
+    text = to_yaml(to_document(settings))
     assert parse_document(yaml.safe_load(text)) == settings
 
 

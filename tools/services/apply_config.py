@@ -32,6 +32,18 @@ class ApplyResult:
     changed: list[str] = field(default_factory=list)
 
 
+class _Dumper(yaml.SafeDumper):
+    """Quotes texts with line ends of Unicode, which YAML would otherwise read as spaces."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    odd = any(character in text for character in "\x85\u2028\u2029")
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if odd else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
 class _Loader(yaml.SafeLoader):
     """Plain values only, and a key written twice is a fault instead of a silent loss."""
 
@@ -108,7 +120,7 @@ def export_config(name: str | None = None) -> dict[str, Any]:
 
 def to_yaml(document: dict[str, Any]) -> str:
     """`document` as a file people can edit, sections in their usual order."""
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def _assign(row: ServiceConfiguration, wanted: ServiceSettings) -> list[str]:
