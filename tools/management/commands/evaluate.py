@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from typing_extensions import override
 
+from tools.management.database import ready_database
 from tools.pipelines.contracts import BlockUnavailable
 from tools.pipelines.evaluation.datasets import DatasetFault
 from tools.pipelines.evaluation.measures import MEASURES
@@ -48,6 +49,7 @@ class Command(BaseCommand):
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
+        ready_database(self.stdout)
         named = options["pipelines"]
         names = [name.strip() for name in named.split(",") if name.strip()]
         self._last, self._what = 0.0, ""

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from typing_extensions import override
 
+from tools.management.database import ready_database
 from tools.services import corpora, ingest_files
 
 POLL_SECONDS: Final = 0.5
@@ -61,6 +62,7 @@ class Command(BaseCommand):
         missing = [path for path in options["paths"] if not path.exists()]
         if missing:
             raise CommandError(f"{missing[0]} does not exist.", returncode=2)
+        ready_database(self.stdout)
         try:
             corpus = ingest_files.open_corpus(
                 options["corpus"],
