@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -18,6 +19,25 @@ from tests.processes import start_valkey
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.guards.redis import RedisLink
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take Ctrl-C also where whoever started the suite has it ignored, as shells do in the background.
+
+    Processes that tests start inherit that, and some are ended that way.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is about another database: it runs where the suite runs on that one."""
+    here = [item for item in items if _meant_for_this_database(item)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(here)])
+    items[:] = here
+
+
+def _meant_for_this_database(item: pytest.Item) -> bool:
+    return all(mark.args == (connection.vendor,) for mark in item.iter_markers("on_database"))
 
 
 @pytest.fixture(scope="session")

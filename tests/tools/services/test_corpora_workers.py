@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from tests.indexes import corpus_of_texts, index_dir, nearest, opened
 from tests.processes import wait_until
@@ -88,7 +87,7 @@ def test_killed_child_costs_no_document(index_dir: Path, tmp_path: Path) -> None
     assert (version.state, version.done_documents, version.failed_documents) == ("active", 6, 0)
 
 
-@pytest.mark.skipif(connection.vendor == "postgresql", reason="nothing of it is the database's")
+@pytest.mark.on_database("sqlite")
 def test_build_nobody_heard_of_waits_for_workers(index_dir: Path, tmp_path: Path) -> None:
     corpus = corpus_of_texts()
     version = start_index(corpus)

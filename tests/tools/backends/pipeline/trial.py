@@ -29,6 +29,7 @@ class TrialParameters(Parameters):
     """What the trial can be told."""
 
     delay: float = 0.0
+    until: str = ""
     stubborn: bool = False
     crash: str = ""
     search: str = ""
@@ -48,8 +49,9 @@ class TrialParameters(Parameters):
 class Trial(Pipeline[TrialParameters]):
     """Finds the first passages of the index; waits, dies or misbehaves on the way when told to.
 
-    `stubborn` makes it deaf to signals while it waits. `trace` names a file that gets a line for what happens; `crash` one that is made before the
-    process kills itself, which it does not do again when the file is there (`always`: every time).
+    It waits for `delay` seconds and for the file `until`; `stubborn` makes it deaf to signals
+    meanwhile. `trace` names a file that gets a line for what happens; `crash` one that is made before
+    the process kills itself, which it does not do again when the file is there (`always`: every time).
     """
 
     name = "trial"
@@ -98,6 +100,8 @@ def _wait(parameters: TrialParameters) -> None:
     if parameters.stubborn:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGUSR2})
     time.sleep(parameters.delay)
+    while parameters.until and not Path(parameters.until).exists():
+        time.sleep(0.01)
 
 
 def _crash(how: str) -> None:

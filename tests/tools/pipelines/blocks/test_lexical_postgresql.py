@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 import pytest
-from django.db import connection
 
 from tools.pipelines.blocks.lexical import build_lexical, open_lexical
 from tools.pipelines.blocks.lexical_postgresql import PostgresqlWords, build_words, drop_words
@@ -27,7 +26,9 @@ TEXTS: Final = (
 )
 
 
-@pytest.fixture(params=["files", "postgresql"])
+@pytest.fixture(
+    params=["files", pytest.param("postgresql", marks=pytest.mark.on_database("postgresql"))]
+)
 def words(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LexicalIndex]:
     passages = [
         Passage(row=row, passage_id=str(row), document="d", text=text, title="Manual")
@@ -38,8 +39,6 @@ def words(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LexicalInd
         build_lexical(tmp_path, source)
         yield open_lexical(tmp_path)
         return
-    if connection.vendor != "postgresql":
-        pytest.skip("the database of this run is not PostgreSQL")
     build_words(VERSION, passages)
     yield PostgresqlWords(VERSION, len(passages))
     drop_words(VERSION)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
+from tools.pipelines.blocks.graph import build_graph, open_graph
+from tools.pipelines.blocks.graph.walk import MappedGraph
 from tools.pipelines.contracts import Found, IndexSource, Matrix, Passage
 from tools.pipelines.sentences import split_sentences
 
@@ -45,3 +48,15 @@ def shelf(articles: Sequence[tuple[str, str]], vectors: Matrix | None = None) ->
 def only(*rows: int) -> Found:
     """A walk that starts at these rows, in equal parts."""
     return Found(np.array(rows, np.int64), np.ones(len(rows), np.float32))
+
+
+def graph(folder: Path, articles: Sequence[tuple[str, str]]) -> MappedGraph:
+    """The graph of these articles, written to a folder and opened from there."""
+    build_graph(folder, shelf(articles))
+    return open_graph(folder)
+
+
+def reached(
+    found: MappedGraph, seeds: Found, *, depth: int, query: str = "", count: int = 100
+) -> set[int]:
+    return set(found.walk(query, seeds, depth=depth, count=count).found.rows.tolist())

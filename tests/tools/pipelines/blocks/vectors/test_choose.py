@@ -37,7 +37,7 @@ def test_auto_takes_what_the_database_offers(configure: Configure) -> None:
     assert chosen_store() == "files"
 
 
-@pytest.mark.skipif(connection.vendor == "postgresql", reason="about other databases")
+@pytest.mark.on_database("sqlite")
 def test_postgresql_is_refused_where_there_is_none(configure: Configure) -> None:
     configure(RAG_STORE="postgresql")
     with pytest.raises(BlockUnavailable, match="needs a PostgreSQL database with the extension"):

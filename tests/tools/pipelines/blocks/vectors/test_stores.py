@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 import pytest
-from django.db import connection
 
 from tests.tools.pipelines.blocks.vectors.iris_stand_in import Server
 from tools.pipelines.blocks.vectors import ann, exact, iris, postgresql
@@ -30,13 +29,21 @@ def vectors() -> Matrix:
     return unit(np.random.default_rng(7).normal(size=(COUNT, DIMENSIONS)))
 
 
-@pytest.fixture(params=["exact", "ann", "postgresql", "iris"])
+@pytest.fixture(
+    params=[
+        "exact",
+        "ann",
+        pytest.param("postgresql", marks=pytest.mark.on_database("postgresql")),
+        "iris",
+    ]
+)
 def make(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Make]:
     kind = request.param
-    if kind == "postgresql" and not postgresql.has_pgvector():
-        pytest.skip("the database of this run is not PostgreSQL with pgvector")
+    if kind == "postgresql":
+        # Asking installs the extension in the suite's database.
+        assert postgresql.has_pgvector()
     monkeypatch.setattr(ann, "LEAST_CANDIDATES", 40)
     Server().install(monkeypatch)
 
@@ -146,7 +153,7 @@ def test_large_sets_are_searched_through_the_graph(
     assert hits >= 0.98 * 500
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="about the tables of PostgreSQL")
+@pytest.mark.on_database("postgresql")
 def test_filter_that_allows_most_walks_the_graph(
     vectors: Matrix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
