@@ -3,6 +3,7 @@
 from tools.models.access import ApiClient
 from tools.models.catalog import CatalogState, Tool, Toolset
 from tools.models.corpora import Chunk, Corpus, Document, IndexEntry, IndexVersion
+from tools.models.http_apis import ApiOperation, ApiService
 from tools.models.journal import ToolRequest, ToolResponse
 from tools.models.offerings import Prompt, Resource
 from tools.models.pipelines import EvaluationRun, PipelineConfig
@@ -10,6 +11,8 @@ from tools.models.service import ServiceConfiguration
 
 __all__ = [
     "ApiClient",
+    "ApiOperation",
+    "ApiService",
     "CatalogState",
     "Chunk",
     "Corpus",

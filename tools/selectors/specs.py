@@ -27,12 +27,14 @@ PIPELINE_PARTS = (
     "pipeline_reference__corpus",
     "pipeline_reference__web_search_tool",
 )
+OPERATION_PARTS = ("api_operation__service",)
 
 
 def tool_specs() -> tuple[dict[str, ToolSpec], dict[str, str]]:
     """The enabled tools by name, and what is wrong with those left out."""
     active = active_indexes()
-    rows = Tool.objects.filter(enabled=True).select_related(*PIPELINE_PARTS)
+    rows = Tool.objects.filter(enabled=True).exclude(api_operation__service__enabled=False)
+    rows = rows.select_related(*PIPELINE_PARTS, *OPERATION_PARTS)
     return _checked(rows.order_by(), "name", lambda row: _tool(row, active))
 
 
@@ -76,8 +78,16 @@ def _tool(row: Any, active: Mapping[int, Mapping[str, Any]]) -> ToolSpec:
         source=ToolSource(row.source),
         tags=tuple(row.tags),
         preserve_keys=tuple(row.preserve_keys),
-        binding=_pipeline(row, active) if row.source == ToolSource.PIPELINE else {},
+        binding=_binding(row, active),
     )
+
+
+def _binding(row: Any, active: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """What the tool's backend needs beside the definition."""
+    if row.source == ToolSource.PIPELINE:
+        return _pipeline(row, active)
+    operation = getattr(row, "api_operation", None) if row.source == ToolSource.HTTP_API else None
+    return operation.binding() if operation is not None else {}
 
 
 def _pipeline(row: Any, active: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:

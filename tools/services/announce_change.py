@@ -20,6 +20,8 @@ from tools.conf import deployment
 from tools.guards.redis import CATALOGUE_KEY
 from tools.models import (
     ApiClient,
+    ApiOperation,
+    ApiService,
     CatalogState,
     Corpus,
     PipelineConfig,
@@ -42,6 +44,8 @@ ANNOUNCED = (
     ServiceConfiguration,
     Corpus,
     PipelineConfig,
+    ApiService,
+    ApiOperation,
 )
 MEMBERSHIPS = (
     Toolset.tools.through,
