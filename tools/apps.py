@@ -19,6 +19,7 @@ class ToolsConfig(AppConfig):
     def ready(self) -> None:
         from tools import checks  # noqa: F401 - registers the system checks
         from tools.backends.builtin import register_builtins
+        from tools.backends.late import register_http_apis
         from tools.backends.pipeline import register_pipelines
         from tools.guards.call_tasks import workers
         from tools.pipelines.kinds import register_kinds
@@ -30,6 +31,7 @@ class ToolsConfig(AppConfig):
         register_kinds()
         register_builtins()
         register_pipelines(_send_query)
+        register_http_apis()
         connect_signals()
         post_migrate.connect(_prepare_journal, sender=self, dispatch_uid="prepare-journal")
 

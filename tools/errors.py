@@ -357,6 +357,10 @@ class ExecutionFailed(ControlPlaneError):
     code = ErrorCode.EXECUTION_ERROR
     http_status = 500
     mcp_code = -32000
+    # What the service behind a tool answered, or the seconds it was given in vain: for code that
+    # knows the service and puts the failure into its own words. No caller sees them.
+    upstream_status: int | None = None
+    upstream_seconds: float | None = None
 
 
 class UpstreamFailed(ExecutionFailed):

@@ -15,4 +15,4 @@ class ConformanceConfig(AppConfig):
         from tools.backends.registry import registry
         from tools.contracts import ToolSource
 
-        registry.register(ToolSource.HTTP_API, FixtureBackend())
+        registry.put_before(ToolSource.HTTP_API, lambda usual: FixtureBackend())

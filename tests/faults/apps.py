@@ -1,4 +1,4 @@
-"""Registers the commandable backend under a source no other part of this build serves."""
+"""Puts the commandable backend before that of HTTP APIs."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ class FaultsConfig(AppConfig):
         from tools.backends.registry import registry
         from tools.contracts import ToolSource
 
-        registry.register(ToolSource.HTTP_API, FakeBackend())
+        registry.put_before(ToolSource.HTTP_API, FakeBackend)

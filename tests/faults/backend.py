@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.failures import failures
+from tools.backends.base import Backend
 from tools.contracts import BackendResult, CallContext, ToolSpec
 from tools.errors import ExecutionFailed, TransportFault, UpstreamFailed
 
 
 class FakeBackend:
-    """Answers with its arguments; `delay`, `fail` and `result` in them change that.
+    """Answers with its arguments, but for tools that have an operation, which `usual` serves; `delay`, `fail` and `result` in them change that.
     `fail` may also be the name of a class of errors.py.
 
     `calls` counts what reached it, by tool, so that tests can tell a cached or refused call.
@@ -22,13 +23,16 @@ class FakeBackend:
     by those names, one after the other. `closing` is how long it takes to stop when cancelled.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, usual: Backend) -> None:
+        self._usual = usual
         self.calls: dict[str, int] = {}
         self.cancelled = 0
 
     async def call(
         self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext
     ) -> BackendResult:
+        if "service" in spec.binding:
+            return await self._usual.call(spec, arguments, context)
         self.calls[spec.name] = self.calls.get(spec.name, 0) + 1
         trace = arguments.get("trace")
         _trace(trace, "started")

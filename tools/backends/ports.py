@@ -26,6 +26,7 @@ class Ports:
     `journal_backlog`.
     `read_result` gives the kept text of an earlier answer: (result id, caller) -> text or None.
     `visible_tools` gives the tools a caller may see, in the catalogue as it is now.
+    `api_calls` counts the requests to HTTP APIs that this process has logged.
     `link` is the connection to Redis of the calls of this process; `endings` are called before it
     is closed.
     """
@@ -35,6 +36,7 @@ class Ports:
     read_result: Callable[[str, str], Awaitable[str | None]] | None = None
     visible_tools: Callable[[Caller], tuple[ToolSpec, ...]] | None = None
     link: RedisLink | None = None
+    api_calls: int = 0
     endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tools.backends.base import Backend
 from tools.contracts import ToolSource
 
@@ -20,6 +22,10 @@ class Registry:
         if source in self._backends:
             raise RuntimeError(f"{source} has a backend already")
         self._backends[source] = backend
+
+    def put_before(self, source: ToolSource, wrap: Callable[[Backend], Backend]) -> None:
+        """Let what `wrap` makes of the backend of `source` serve in its place."""
+        self._backends[source] = wrap(self._backends[source])
 
     def get(self, source: ToolSource) -> Backend | None:
         """The backend of `source`, or None when this build has none."""

@@ -8,8 +8,14 @@ from functools import partial
 from typing import Any
 
 from tools.backends.registry import Registry
-from tools.contracts import CallContext, ToolSpec
-from tools.errors import BreakerOpen, ControlPlaneError, DeadlineExceeded, ServiceUnavailable
+from tools.contracts import BackendResult, CallContext, ToolSpec
+from tools.errors import (
+    BreakerOpen,
+    ControlPlaneError,
+    DeadlineExceeded,
+    RateLimited,
+    ServiceUnavailable,
+)
 from tools.guards.breaker import BreakerRefused, Breakers, Permit
 
 
@@ -20,7 +26,7 @@ async def dispatch(
     *,
     registry: Registry,
     breakers: Breakers,
-) -> Any:
+) -> BackendResult:
     """What the tool's backend answers.
 
     Raises:
@@ -30,7 +36,12 @@ async def dispatch(
     """
     permit = await _admit(spec, breakers)
     try:
-        data = await _call(spec, arguments, context, registry)
+        result = await _call(spec, arguments, context, registry)
+    except RateLimited:
+        # Busy is not broken: neither a success nor a failure of the dependency.
+        if permit is not None:
+            await breakers.abandon(permit)
+        raise
     except ControlPlaneError as error:
         await _settle(permit, breakers, failed=error.retryable)
         raise
@@ -42,7 +53,7 @@ async def dispatch(
         await _settle(permit, breakers, failed=True)
         raise
     await _settle(permit, breakers, failed=False)
-    return data
+    return result
 
 
 async def _call(
@@ -50,7 +61,7 @@ async def _call(
     arguments: Mapping[str, Any],
     context: CallContext,
     registry: Registry,
-) -> Any:
+) -> BackendResult:
     backend = registry.get(spec.source)
     if backend is None:
         raise ServiceUnavailable(
@@ -60,13 +71,12 @@ async def _call(
         )
     try:
         async with asyncio.timeout(context.deadline.remaining()) as limit:
-            result = await backend.call(spec, arguments, context)
+            return await backend.call(spec, arguments, context)
     except TimeoutError as fault:
         # A time-out of the backend's own making is its failure, not the call's deadline.
         if limit.expired():
             raise DeadlineExceeded(spec.name, context.deadline.seconds) from fault
         raise
-    return result.data
 
 
 async def _admit(spec: ToolSpec, breakers: Breakers) -> Permit | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.contracts import ToolSource, ToolSpec
 from tools.errors import ErrorDetails, ExecutionFailed, InvalidArguments
-from tools.schemas import ArgumentFault, Validator, compile_schema, describe, fill_defaults
+from tools.schemas import ArgumentFault, Validator, compile_schema, describe, fill_defaults, shown
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,8 @@ def validate(
     filled = fill_defaults(spec.input_schema, arguments)
     validator = validators.get(spec)
     if not validator.is_valid(filled):
-        raise _refusal([describe(error) for error in _first_errors(validator, filled)])
+        faults = [describe(error) for error in _first_errors(validator, filled)]
+        raise _refusal(faults, spec.input_schema)
     if spec.source is ToolSource.PIPELINE:
         _check_query(filled)
     return filled
@@ -108,7 +109,7 @@ def _check_query(arguments: Mapping[str, Any]) -> None:
     )
 
 
-def _refusal(faults: list[ArgumentFault]) -> InvalidArguments:
+def _refusal(faults: list[ArgumentFault], schema: Mapping[str, Any]) -> InvalidArguments:
     first = faults[0]
     others = [fault.parameter for fault in faults[1:]]
     also = f" (also wrong: {', '.join(dict.fromkeys(others))})" if others else ""
@@ -118,6 +119,13 @@ def _refusal(faults: list[ArgumentFault]) -> InvalidArguments:
             parameter=first.parameter,
             value=first.value,
             expected=first.expected,
-            suggestion=first.suggestion,
+            suggestion=first.suggestion + _example(schema, first.parameter),
         ),
     )
+
+
+def _example(schema: Mapping[str, Any], parameter: str) -> str:
+    """The first example that the schema has for an argument, as the end of a suggestion."""
+    definition = (schema.get("properties") or {}).get(parameter)
+    examples = definition.get("examples") if isinstance(definition, Mapping) else None
+    return f", such as {shown(examples[0])}" if isinstance(examples, list) and examples else ""

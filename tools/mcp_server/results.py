@@ -12,6 +12,8 @@ from tools.mcp_server.failures import failed_call
 RESULT_URI: Final = "result://{request_id}"
 # Versions whose clients do not know resource links.
 BEFORE_RESOURCE_LINKS: Final = frozenset({"2024-11-05", "2025-03-26"})
+# What is told of a file in place of its bytes.
+FILE_KEYS: Final = frozenset({"content_type", "bytes", "sha256", "url", "note"})
 
 
 def call_result(envelope: Envelope, version: str) -> dict[str, Any]:
@@ -25,7 +27,11 @@ def call_result(envelope: Envelope, version: str) -> dict[str, Any]:
     else:
         text = envelope.encoded or json.dumps(envelope.data, ensure_ascii=False)
         result = {
-            "content": [{"type": "text", "text": text}, *_whole(envelope, version)],
+            "content": [
+                {"type": "text", "text": text},
+                *_whole(envelope, version),
+                *_file(envelope.data, version),
+            ],
             "structuredContent": dict(envelope.data),
             "isError": False,
         }
@@ -43,6 +49,21 @@ def _meta(envelope: Envelope) -> dict[str, Any]:
         "timestamp": wire_time(envelope.timestamp),
         **meta,
     }
+
+
+def _file(data: Mapping[str, Any], version: str) -> list[dict[str, Any]]:
+    """A link to the file that an HTTP API answered with: its bytes are of no use to a model."""
+    if set(data) != FILE_KEYS or version in BEFORE_RESOURCE_LINKS:
+        return []
+    return [
+        {
+            "type": "resource_link",
+            "uri": data["url"],
+            "name": str(data["url"]).partition("?")[0].rpartition("/")[2] or "file",
+            "mimeType": data["content_type"],
+            "size": data["bytes"],
+        }
+    ]
 
 
 def _whole(envelope: Envelope, version: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from tools.contracts import (
     ToolSource,
     ToolSpec,
 )
-from tools.errors import DeadlineExceeded, ServiceUnavailable
+from tools.errors import DeadlineExceeded, RateLimited, ServiceUnavailable
 from tools.execution.dispatch import dispatch
 from tools.guards.breaker import Breakers, BreakerState, CircuitBreakerConfig
 from tools.guards.redis import RedisLink
@@ -63,13 +63,14 @@ def registry_with(backend: Scripted) -> Registry:
 
 async def run(link: RedisLink, backend: Scripted, seconds: float = 5, **options: Any) -> Any:
     breakers = options.pop("breakers", None) or Breakers(link)
-    return await dispatch(
+    result = await dispatch(
         spec(),
         {},
         CallContext(CALLER, Deadline.after(seconds)),
         registry=registry_with(backend),
         breakers=breakers,
     )
+    return result.data
 
 
 async def test_a_source_without_a_backend_is_unavailable(link: RedisLink) -> None:
@@ -125,3 +126,13 @@ async def admitted(breakers: Breakers) -> bool:
         return False
     await breakers.abandon(permit)
     return True
+
+
+async def test_busy_is_not_broken(link: RedisLink) -> None:
+    # F4-13
+    breakers = Breakers(link)
+    busy = Scripted(*(RateLimited("The API is busy", 7) for _ in range(20)), 0.0)
+    for _ in range(20):
+        with pytest.raises(RateLimited):
+            await run(link, busy, breakers=breakers)
+    assert await run(link, busy, breakers=breakers) == {}
