@@ -1,0 +1,57 @@
+"""HTTP APIs in the admin: where they are, and their secrets."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from tests.tools.admin.pages import address, submit, text
+from tools.models import ApiService
+from tools.vault import unseal
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
+
+SECRET = "s3cret-of-the-shop"
+SCHEMA = '{"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}'
+
+
+def test_secret_goes_in_and_never_comes_out(admin_client: Client, service: ApiService) -> None:
+    # F4-04
+    page = address(ApiService, "change", service.pk)
+    submit(admin_client, page, auth="bearer", new_secret=SECRET)
+    service.refresh_from_db()
+    assert SECRET not in service.secret
+    assert unseal(service.secret) == SECRET
+    shown = text(admin_client.get(page))
+    assert "yes, encrypted" in shown
+    assert SECRET not in shown
+    assert service.secret not in shown
+    # Saving the page again leaves it as it is.
+    submit(admin_client, page, title="Shop")
+    assert ApiService.objects.get().secret == service.secret
+    submit(admin_client, page, auth="none", forget_secret="on")
+    assert ApiService.objects.get().secret == ""
+
+
+def test_signing_in_without_a_secret_is_refused(admin_client: Client, service: ApiService) -> None:
+    page = submit(admin_client, address(ApiService, "change", service.pk), auth="bearer")
+    assert "This way of signing in needs one." in text(page)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("base_url", "ftp://shop.example", "Must start with https:// or http://"),
+        ("base_url", "https://me:pw@shop.example", "use the sign-in fields"),
+        ("base_url", "https://shop.example/v1?key=1", "Must not have a query"),
+        ("allowed_networks", '["10.0.0.1/8"]', "is not a network"),
+        ("headers", '{"X-A": "a\\r\\nb"}', "printable ASCII"),
+        ("headers", '{"Host": "other"}', "set by the client itself"),
+        ("retries", "9", "less than or equal to 5"),
+    ],
+)
+def test_what_cannot_be_is_told_at_its_field(
+    admin_client: Client, service: ApiService, field: str, value: str, told: str
+) -> None:
+    page = submit(admin_client, address(ApiService, "change", service.pk), **{field: value})
+    assert told in text(page)

@@ -1,0 +1,148 @@
+"""HTTP APIs in the admin: where they are, how to sign in, and the way in for OpenAPI documents."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from typing_extensions import override
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
+
+from tools.admin.json_fields import JsonFieldsMixin
+from tools.admin.texts import badge, moment
+from tools.models import ApiService
+
+LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
+
+
+class ApiServiceForm(forms.ModelForm):
+    """A service; its key goes in and never comes out."""
+
+    new_secret = forms.CharField(
+        label="Key, token or password",
+        required=False,
+        strip=True,
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
+        help_text="Kept encrypted and never shown again. Empty: what is stored stays.",
+    )
+    forget_secret = forms.BooleanField(
+        label="Forget the stored one", required=False, widget=UnfoldBooleanSwitchWidget
+    )
+
+    @override
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        stored = bool(self.instance.secret) and not cleaned.get("forget_secret")
+        if cleaned.get("auth", "none") != "none" and not (cleaned.get("new_secret") or stored):
+            self.add_error("new_secret", "This way of signing in needs one.")
+        return cleaned
+
+    @override
+    def save(self, commit: bool = True) -> Any:
+        if self.cleaned_data.get("forget_secret"):
+            self.instance.set_secret("")
+        if given := self.cleaned_data.get("new_secret"):
+            self.instance.set_secret(given)
+        return super().save(commit)
+
+
+@admin.register(ApiService)
+class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
+    """The HTTP APIs whose operations agents call as tools."""
+
+    form = ApiServiceForm
+    list_display = ("slug", "base_url", "tools_held", "sign_in", "state", "last_import")
+    search_fields = ("slug", "title", "description", "base_url")
+    list_per_page = 50
+    warn_unsaved_form = True
+    readonly_fields = ("tools_held", "secret_kept", "last_import")
+    change_form_outer_before_template = "tools/admin/api_service.html"
+    fieldsets = (
+        (None, {"fields": ("slug", "title", "description", "base_url", "prefix", "enabled")}),
+        (
+            "Sign-in",
+            {
+                "fields": (
+                    "auth",
+                    "auth_name",
+                    "username",
+                    "secret_kept",
+                    "new_secret",
+                    "forget_secret",
+                )
+            },
+        ),
+        ("Requests", {"fields": ("headers", "timeout_seconds", "retries", "rate_per_minute")}),
+        ("Where it may be", {"fields": ("allowed_networks",)}),
+    )
+
+    @override
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiService]:
+        rows: QuerySet[ApiService] = super().get_queryset(request)
+        on = Q(operations__tool__enabled=True)
+        return rows.defer("imported", "draft").annotate(
+            held=Count("operations"), offered=Count("operations", filter=on)
+        )
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.import_view)
+        # Before the others: the last of them takes whatever it is given for a row.
+        return [
+            path("<int:pk>/import/", view, name="tools_apiservice_import"),
+            *super().get_urls(),
+        ]
+
+    @override
+    def response_post_save_add(self, request: HttpRequest, obj: ApiService) -> HttpResponse:
+        """Right on to where operations come from."""
+        return redirect("admin:tools_apiservice_change", obj.pk)
+
+    def import_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Take a document, show what it would do, and do it when told to."""
+        # Only who imports documents pays for reading and fetching them.
+        from tools.admin.openapi_page import import_page
+
+        service = ApiService.objects.filter(pk=pk).first()
+        if service is None:
+            raise Http404
+        if not self.has_change_permission(request, service):
+            raise PermissionDenied
+        return import_page(self, request, service)
+
+    @admin.display(description="Tools")
+    def tools_held(self, service: Any) -> SafeString | str:
+        if not service.pk:
+            return "none yet"
+        text = f"{service.offered} of {service.held}" if service.held else "none yet"
+        address = reverse("admin:tools_apioperation_changelist")
+        return format_html(LINK, f"{address}?service__id__exact={service.pk}", text)
+
+    @admin.display(description="Sign-in", ordering="auth")
+    def sign_in(self, service: Any) -> SafeString | str:
+        if service.auth == "none":
+            return "none"
+        if service.secret:
+            return str(service.get_auth_display())
+        return badge(f"{service.get_auth_display()}: no key", "danger")
+
+    @admin.display(description="Stored")
+    def secret_kept(self, service: Any) -> str:
+        return "yes, encrypted" if service.secret else "no"
+
+    @admin.display(description="State", ordering="enabled")
+    def state(self, service: Any) -> SafeString:
+        return badge("on", "success") if service.enabled else badge("off", "warning")
+
+    @admin.display(description="Last import", ordering="imported_at")
+    def last_import(self, service: Any) -> SafeString | str:
+        return moment(service.imported_at)

@@ -1,0 +1,111 @@
+"""The form that takes an OpenAPI document, and what the page shows of one before it is saved."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from django import forms
+from typing_extensions import override
+from unfold.widgets import (
+    UnfoldAdminFileFieldWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from tools.admin.json_fields import MONOSPACE
+from tools.services.fetch_document import FetchFault, fetch_document
+from tools.services.import_openapi import Preview
+
+LARGEST_BYTES: Final = 20 << 20
+
+
+class ImportForm(forms.Form):
+    """A document as a file, from an address, or pasted."""
+
+    def __init__(self, *args: Any, networks: Sequence[str] = ()) -> None:
+        super().__init__(*args)
+        self._networks = tuple(networks)
+
+    file = forms.FileField(
+        required=False,
+        widget=UnfoldAdminFileFieldWidget,
+        help_text="OpenAPI 3 or Swagger 2, JSON or YAML.",
+    )
+    address = forms.CharField(
+        label="Or where it is",
+        required=False,
+        max_length=2000,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="An http or https address. Private ones must be in the networks of this API.",
+    )
+    pasted = forms.CharField(
+        label="Or paste it here",
+        required=False,
+        strip=False,
+        widget=UnfoldAdminTextareaWidget(
+            attrs={"rows": 12, "style": MONOSPACE, "spellcheck": "false"}
+        ),
+    )
+
+    @override
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        file, pasted = cleaned.get("file"), cleaned.get("pasted", "")
+        if file is not None and file.size > LARGEST_BYTES:
+            raise forms.ValidationError("The document is larger than 20 MB.")
+        address = cleaned.get("address", "").strip()
+        if file is not None:
+            found = file.read()
+        elif address:
+            found = self._fetched(address)
+        elif pasted.strip():
+            found = pasted.encode("utf-8", "surrogatepass")
+        else:
+            raise forms.ValidationError("Choose a file, name an address, or paste a document.")
+        # A database cannot keep NUL characters; no document has any.
+        return {**cleaned, "text": found.decode("utf-8", "replace").replace("\0", "\ufffd")}
+
+    def _fetched(self, address: str) -> bytes:
+        try:
+            return fetch_document(address, self._networks)
+        except FetchFault as fault:
+            raise forms.ValidationError(str(fault)) from fault
+
+
+def shown_preview(found: Preview, text: str) -> dict[str, Any]:
+    """What the page shows: a row for each operation, and why others are left out."""
+    added, changed = set(found.changes.added), _changed(found)
+    rows = [
+        {
+            "key": one.key,
+            "name": one.name,
+            "title": one.title or one.description.partition("\n")[0],
+            "state": "new" if one.key in added else "changed" if one.key in changed else "same",
+            "note": changed.get(one.key, ""),
+            "collides": found.collisions.get(one.key, ""),
+            "warnings": one.warnings,
+        }
+        for one in found.imported.operations
+    ]
+    return {
+        "about": found.imported,
+        "rows": rows,
+        "refused": found.imported.refused,
+        "removed": found.changes.removed,
+        "digest": digest_of(text),
+    }
+
+
+def digest_of(text: str) -> str:
+    """What a document is known by between the page that shows it and the one that saves it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _changed(found: Preview) -> Mapping[str, str]:
+    return {
+        change.key: ", ".join(change.fields)
+        + (f"; breaks callers: {', '.join(change.notes)}" if change.breaks else "")
+        for change in found.changes.changed
+    }

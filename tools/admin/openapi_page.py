@@ -1,0 +1,68 @@
+"""The page that imports an OpenAPI document: shown first, saved when the operator says so."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from tools.admin.openapi_form import ImportForm, digest_of, shown_preview
+from tools.admin.texts import plural
+from tools.models import ApiService
+from tools.openapi import DocumentFault
+from tools.services.import_openapi import Applied, apply, preview
+
+MOST_TOLD: Final = 10
+
+
+def import_page(admin: Any, request: HttpRequest, service: ApiService) -> HttpResponse:
+    """Take a document, show what it would do, and do it when told to."""
+    if request.method == "POST" and "save" in request.POST:
+        return _save(admin, request, service)
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = ImportForm(*sent, networks=service.allowed_networks)
+    shown = None
+    if form.is_valid():
+        text = form.cleaned_data["text"]
+        try:
+            shown = shown_preview(preview(text, service), text)
+        except DocumentFault as fault:
+            form.add_error(None, str(fault))
+        else:
+            ApiService.objects.filter(pk=service.pk).update(draft=text)
+    context = {
+        **admin.admin_site.each_context(request),
+        "title": f"Import operations into {service}",
+        "opts": admin.opts,
+        "service": service,
+        "form": form,
+        "preview": shown,
+    }
+    return render(request, "tools/admin/openapi_import.html", context)
+
+
+def _save(admin: Any, request: HttpRequest, service: ApiService) -> HttpResponse:
+    """Save what was shown, if it is still what would be saved."""
+    if not service.draft or request.POST.get("digest") != digest_of(service.draft):
+        told = "Somebody else has looked at another document since. Choose yours again."
+        admin.message_user(request, told, messages.WARNING)
+        return redirect("admin:tools_apiservice_import", service.pk)
+    found = preview(service.draft, service)
+    service.draft = ""
+    _tell(admin, request, apply(found, service, set(request.POST.getlist("chosen"))))
+    return redirect("admin:tools_apiservice_change", service.pk)
+
+
+def _tell(admin: Any, request: HttpRequest, done: Applied) -> None:
+    told = (
+        f"{plural(len(done.added), 'tool')} added, {len(done.changed)} changed, "
+        f"{len(done.switched_off)} switched off."
+    )
+    admin.message_user(request, told, messages.SUCCESS)
+    if done.kept_edits:
+        edits = ", ".join(done.kept_edits[:MOST_TOLD])
+        admin.message_user(request, f"Left as you changed them: {edits}.", messages.INFO)
+    for key, reason in list(done.refused.items())[:MOST_TOLD]:
+        admin.message_user(request, f"{key} was not taken: {reason}", messages.WARNING)
