@@ -17,6 +17,8 @@ from tools.conf import ServiceSettings, deployment
 from tools.contracts import ToolSource
 from tools.models import ApiClient, ServiceConfiguration, Tool, Toolset
 from tools.services.issue_key import issue_key
+from tools.services.nsip_tools import PREFIX
+from tools.services.seed_nsip import seed_nsip
 from tools.services.seed_offerings import seed_offerings
 from tools.services.seed_pipelines import seed_pipelines
 
@@ -44,9 +46,19 @@ def seed_demo() -> SeedResult:
             _seed_tool(builtin, result)
         result.created += seed_offerings()
         _seed_pipelines(result)
+        _seed_nsip(result)
         _seed_toolset(result)
         _seed_client(result)
     return result
+
+
+def _seed_nsip(result: SeedResult) -> None:
+    """Ready to be switched on; until then agents do not see it."""
+    taken = Tool.objects.filter(name__startswith=PREFIX).exclude(api_operation__adapter__gt="")
+    if taken.exists():
+        result.skipped.append(f"tools {PREFIX}*: a name is taken by {taken[0].name}")
+        return
+    result.created += [f"tool {name} (switched off)" for name in seed_nsip().created]
 
 
 def _seed_service(result: SeedResult) -> None:

@@ -8,7 +8,7 @@ from tools.backends.builtin import BUILTINS
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.errors import ErrorCode
-from tools.models import PipelineConfig, Tool, ToolRequest
+from tools.models import ApiService, PipelineConfig, Tool, ToolRequest
 from tools.models.corpora import VersionState
 
 LATEST_CALLS = 20
@@ -68,7 +68,9 @@ def source_faults(source: str) -> list[str]:
 
 
 def index_faults(tool: Tool) -> list[str]:
-    """Why a pipeline's tool has nothing to search; none for tools of other sources."""
+    """Why a tool has nothing behind it: no index to search, no API that is switched on."""
+    if tool.source == ToolSource.HTTP_API:
+        return _api_faults(tool)
     if tool.source != ToolSource.PIPELINE:
         return []
     pipeline = PipelineConfig.objects.filter(tool=tool).select_related("corpus").first()
@@ -77,6 +79,11 @@ def index_faults(tool: Tool) -> list[str]:
     if pipeline.corpus.versions.filter(state=VersionState.ACTIVE).exists():
         return []
     return [f"The corpus {pipeline.corpus.slug} has no index yet."]
+
+
+def _api_faults(tool: Tool) -> list[str]:
+    off = ApiService.objects.filter(operations__tool=tool, enabled=False).first()
+    return [] if off is None else [f"The HTTP API {off} is switched off, so agents do not see it."]
 
 
 def flawed_tools() -> dict[str, list[str]]:

@@ -48,7 +48,11 @@ def test_first_run_gives_a_service_that_can_be_called() -> None:
         BUILTINS
     )
     hints = {"builtin": "Use it", "pipeline": " best "}
-    assert all(hints[tool.source] in tool.description for tool in Tool.objects.all())
+    offered = load_catalogue().tools
+    assert all(hints[tool.source] in tool.description for tool in offered.values())
+    # Ready in the admin, and switched off.
+    assert Tool.objects.filter(name__startswith="nsip_").count() == 9
+    assert not any(name.startswith("nsip_") for name in offered)
     assert Toolset.objects.get(slug="all").includes_all
     client = ApiClient.objects.get(name="demo")
     assert result.demo_key is not None

@@ -14,17 +14,18 @@ from tests.processes import wait_until
 from tests.tools.backends.tool_search.shelf import SHELF
 from tools.context.tokens import count, count_json
 from tools.contracts import ToolSpec
-from tools.models import PipelineConfig, Tool
+from tools.models import ApiService, PipelineConfig, Tool
 from tools.services.seed_demo import seed_demo
 
 WAYS = ("tool_search", "call_tool")
 
 
 def shelve(specs: Iterable[ToolSpec] = SHELF) -> list[Tool]:
-    """The shelf as rows of the catalogue, beside the built-in tools and in place of the pipelines."""
+    """The shelf as rows of the catalogue, beside the built-in tools and in place of all others."""
     seed_demo()
     # The shelf has tools of these names.
     PipelineConfig.objects.all().delete()
+    ApiService.objects.all().delete()
     rows = [
         Tool(
             **tool_values(
