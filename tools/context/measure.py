@@ -98,17 +98,20 @@ def _children(part: Any) -> Collection[Any]:
     return part.values() if isinstance(part, dict) else part
 
 
-def holders(value: Any, keys: Collection[str]) -> frozenset[int]:
-    """Identities of the objects and lists in `value` that have one of `keys` in them, at any depth."""
-    wanted = frozenset(keys)
+def holders(value: Any, keys: Collection[str], parents: Collection[int] = ()) -> frozenset[int]:
+    """Identities of the objects and lists in `value` that have one of `keys` in them, at any depth.
+
+    The objects whose identities are `parents` are taken to have one.
+    """
+    wanted, known = frozenset(keys), frozenset(parents)
     found: set[int] = set()
-    waiting: list[tuple[Any, _Link | None]] = [(value, None)] if wanted else []
+    waiting: list[tuple[Any, _Link | None]] = [(value, None)] if wanted or known else []
     while waiting:
         current, parent = waiting.pop()
         link: _Link = (id(current), parent)
         if isinstance(current, dict):
             children: Collection[Any] = current.values()
-            if not wanted.isdisjoint(current):
+            if link[0] in known or not wanted.isdisjoint(current):
                 _mark(link, found)
         elif isinstance(current, list | tuple):
             children = current

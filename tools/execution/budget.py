@@ -1,5 +1,6 @@
 """Stage 9: the context budget. Counts tokens; passes small answers, shortens large ones.
 
+How a tool's answers are shortened is written in its binding, under `rules`.
 Nothing is lost: an answer is shortened only after the whole of it has been kept for paging. When
 it cannot be kept (Redis down, too large), it is passed uncut and `meta.budget` says so.
 """
@@ -7,15 +8,20 @@ it cannot be kept (Redis down, too large), it is passed uncut and `meta.budget` 
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from tools.context.managed import ContextManagedResponse
-from tools.context.shrink import shrink
+from tools.context.reduce import reduce
+from tools.context.rules import Rules
 from tools.context.tokens import count
 from tools.contracts import ToolSpec
 from tools.errors import ErrorDetails, SummarizationFailed
+
+logger = logging.getLogger(__name__)
 
 # Above this many characters counting takes longer than handing it to a thread.
 OFFLOAD_CHARACTERS: Final = 20_000
@@ -42,7 +48,7 @@ async def apply_budget(
     request_id: str,
     keep: Callable[[str], Awaitable[bool]],
 ) -> Budgeted:
-    """`data` within the token budget of `spec`. `encoded` is `json.dumps(data)`.
+    """`data` within the token budget of `spec`. `encoded` is `data` as JSON.
 
     Raises:
         TokenCountingFailed: the vocabulary cannot be loaded.
@@ -50,14 +56,16 @@ async def apply_budget(
     """
     if not spec.requires_context_management:
         return Budgeted(data)
-    tokens = await _off_loop(encoded, lambda: count(encoded))
-    if tokens <= spec.token_budget:
-        passed = ContextManagedResponse.create_passthrough(data, tokens, spec.token_budget)
-        return Budgeted(passed.final_response, tokens, tokens)
+    rules = _rules(spec)
+    tokens = await _off_loop(encoded, lambda: _count(data, encoded))
+    if tokens <= spec.token_budget and not rules.always:
+        return _passed(spec, data, tokens)
     if not await keep(encoded):
         meta = {"applied": False, "reason": NOT_KEPT, "tokens_before": tokens}
         return Budgeted(data, tokens, tokens, {"budget": meta})
-    summary = await _off_loop(encoded, lambda: _shortened(spec, data, tokens, request_id))
+    summary = await _off_loop(encoded, lambda: _shortened(spec, rules, data, tokens, request_id))
+    if summary is None:
+        return _passed(spec, data, tokens)
     return Budgeted(
         summary.final_response,
         summary.token_count,
@@ -66,9 +74,37 @@ async def apply_budget(
     )
 
 
-def _shortened(spec: ToolSpec, data: Any, tokens: int, request_id: str) -> ContextManagedResponse:
+def _rules(spec: ToolSpec) -> Rules:
+    """The rules of a tool. Bad ones must not fail its calls: its answers are cut by their shape."""
     try:
-        result = shrink(data, budget=spec.token_budget, preserve=spec.preserve_keys, tokens=tokens)
+        return Rules.from_json(spec.binding.get("rules") or {})
+    except ValueError as fault:
+        logger.warning("The rules for answers of %s are not used: %s", spec.name, fault)
+        return Rules()
+
+
+def _count(data: Any, encoded: str) -> int:
+    """Tokens of `data` as `json.dumps` writes it, whether or not `encoded` has it so."""
+    return count(encoded if encoded.isascii() else json.dumps(data))
+
+
+def _passed(spec: ToolSpec, data: Any, tokens: int) -> Budgeted:
+    passed = ContextManagedResponse.create_passthrough(data, tokens, spec.token_budget)
+    return Budgeted(passed.final_response, tokens, tokens)
+
+
+def _shortened(
+    spec: ToolSpec, rules: Rules, data: Any, tokens: int, request_id: str
+) -> ContextManagedResponse | None:
+    """The answer in a shorter form, or None when it may pass as it is."""
+    try:
+        result = reduce(
+            data,
+            tokens=tokens,
+            budget=spec.token_budget,
+            rules=rules,
+            preserve=spec.preserve_keys,
+        )
     except SummarizationFailed as failure:
         raise SummarizationFailed(
             failure.message,
@@ -78,6 +114,8 @@ def _shortened(spec: ToolSpec, data: Any, tokens: int, request_id: str) -> Conte
                 f"read_result and request_id {request_id}",
             ),
         ) from failure
+    if result is None:
+        return None
     return ContextManagedResponse.create_summarized(
         data, tokens, result.value, result.tokens, spec.token_budget
     )
