@@ -8,13 +8,14 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
+from tools.admin.cache import CacheView
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
@@ -111,6 +112,12 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         ),
         ("Labels", {"fields": ("tags", "metadata", "created", "updated")}),
     )
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(CacheView.as_view(model_admin=self))
+        # Before the others: the last of them takes whatever it is given for a row.
+        return [path("cache/", view, name="tools_tool_cache"), *super().get_urls()]
 
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:

@@ -39,6 +39,9 @@ class MetaSerializer(serializers.Serializer[object]):
     execution_time_ms = serializers.IntegerField(min_value=0, required=False)
     rate_limit_remaining = serializers.IntegerField(min_value=0, required=False)
     cache_hit = serializers.BooleanField(required=False)
+    api_rate_remaining = serializers.IntegerField(required=False)
+    stale = serializers.BooleanField(required=False)
+    stale_since = serializers.DateTimeField(required=False)
     budget = serializers.DictField(
         required=False, help_text="What was shortened, and where the whole is."
     )

@@ -1,12 +1,46 @@
-"""Stage 5: reuse of raw successful results, computed once for callers that ask together."""
+"""Stage 5: reuse of raw successful results, computed once for callers that ask together.
+
+What a service outside last answered is kept for longer than it may be reused. While that service
+is down, the last answer is given instead of an error, and marked as stale.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 
-from tools.contracts import Deadline, ToolSpec
-from tools.guards.cache import ResultCache, make_key
+from tools.contracts import Deadline, ToolSource, ToolSpec
+from tools.errors import (
+    ControlPlaneError,
+    DeadlineExceeded,
+    ServiceUnavailable,
+    Starting,
+    Stopping,
+    UpstreamFailed,
+)
+from tools.guards.cache import ResultCache, last_space, make_key
+
+logger = logging.getLogger(__name__)
+
+LAST_KNOWN_SECONDS: Final = 86_400
+# Their answers come from a service that can be away while this one is well.
+OUTSIDE: Final = frozenset({ToolSource.HTTP_API, ToolSource.UPSTREAM})
+_DOWN: Final = (UpstreamFailed, ServiceUnavailable, DeadlineExceeded)
+_OURS: Final = (Starting, Stopping)
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """A result; whether it came from the cache (None: it is not cached), and since when it is stale."""
+
+    data: Any
+    hit: bool | None
+    stale_since: datetime | None = None
 
 
 async def reuse_or_run(
@@ -15,19 +49,55 @@ async def reuse_or_run(
     cache: ResultCache,
     deadline: Deadline,
     run: Callable[[], Awaitable[Any]],
-) -> tuple[Any, bool | None]:
-    """The result and whether it came from the cache; None for tools that are not cached."""
+) -> Reused:
+    """The result, from the cache where it may be.
+
+    Raises:
+        ControlPlaneError: what `run` raised, when there is no last answer to give instead.
+    """
     if spec.cache_ttl_seconds is None:
-        return await run(), None
-    return await cache.fetch(
-        space_of(spec),
-        make_key(spec.name, arguments),
-        spec.cache_ttl_seconds,
-        run,
-        wait_seconds=deadline.remaining(),
+        return Reused(await run(), None)
+    space, key = space_of(spec), key_of(spec, arguments)
+    try:
+        data, hit = await cache.fetch(
+            space, key, spec.cache_ttl_seconds, run, wait_seconds=deadline.remaining()
+        )
+    except _DOWN as error:
+        if spec.source not in OUTSIDE or isinstance(error, _OURS):
+            raise
+        return await _last_known(spec, cache, key, error)
+    if not hit and spec.source in OUTSIDE:
+        await cache.put(last_space(space), key, data, ttl=LAST_KNOWN_SECONDS)
+    return Reused(data, hit)
+
+
+async def _last_known(
+    spec: ToolSpec, cache: ResultCache, key: str, error: ControlPlaneError
+) -> Reused:
+    found = await cache.get(last_space(space_of(spec)), key)
+    if found is None:
+        raise error
+    logger.warning(
+        "%s is answered with what it last gave, at %s: %s",
+        spec.name,
+        found.created_at.isoformat(timespec="seconds"),
+        error.message,
     )
+    return Reused(found.value, True, found.created_at)
 
 
 def space_of(spec: ToolSpec) -> str:
     """The entries that are counted and evicted together: one thousand per source of tools."""
     return spec.source.value
+
+
+def key_of(spec: ToolSpec, arguments: Mapping[str, Any]) -> str:
+    """What a result is known by. One that was had with other credentials has another key."""
+    key = make_key(spec.name, arguments)
+    service = spec.binding.get("service")
+    if not service:
+        return key
+    signed_in = [
+        service.get(part) for part in ("base_url", "auth", "auth_name", "username", "secret")
+    ]
+    return f"{key}#{hashlib.sha256(json.dumps(signed_in).encode()).hexdigest()[:16]}"

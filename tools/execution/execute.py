@@ -19,6 +19,7 @@ from tools.contracts import (
     ToolCall,
     ToolListing,
     ToolSpec,
+    wire_time,
 )
 from tools.errors import (
     ControlPlaneError,
@@ -103,14 +104,17 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
             answer = await dispatch.dispatch(
                 spec, arguments, context, registry=runtime.registry, breakers=runtime.breakers
             )
-        validation.check_result(spec, answer, runtime.validators)
-        return answer
+        validation.check_result(spec, answer.data, runtime.validators)
+        # What the backend says about its work; a result that is reused comes without it.
+        meta.update(answer.meta)
+        return answer.data
 
-    data, record.cache_hit = await caching.reuse_or_run(
-        spec, arguments, runtime.cache, deadline, work
-    )
+    reused = await caching.reuse_or_run(spec, arguments, runtime.cache, deadline, work)
+    record.cache_hit = reused.hit
     record.mark("backend")
-    return await _budget(runtime, record, spec, data, meta)
+    if reused.stale_since is not None:
+        meta.update(stale=True, stale_since=wire_time(reused.stale_since))
+    return await _budget(runtime, record, spec, reused.data, meta)
 
 
 async def _budget(

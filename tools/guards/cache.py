@@ -31,7 +31,15 @@ from redis.exceptions import RedisError
 from tools.guards.entries import CachedResponse, CacheState, CacheStats, cache_state, make_key
 from tools.guards.redis import RedisDown, RedisLink, load_script
 
-__all__ = ["CacheState", "CacheStats", "CachedResponse", "ResultCache", "cache_state", "make_key"]
+__all__ = [
+    "CacheState",
+    "CacheStats",
+    "CachedResponse",
+    "ResultCache",
+    "cache_state",
+    "last_space",
+    "make_key",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -230,6 +238,11 @@ class _Lock:
     def _renew(self) -> None:
         self._link.submit_script(_LOCK, self._keys[1:], self._token, LOCK_SECONDS)
         self._timer = asyncio.get_running_loop().call_later(LOCK_SECONDS / 3, self._renew)
+
+
+def last_space(space: str) -> str:
+    """Where the last answers are, which are only given while their service is down."""
+    return f"{space}-last"
 
 
 def _digest(key: str) -> str:

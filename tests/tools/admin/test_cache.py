@@ -1,0 +1,74 @@
+"""The page of the cache: what is in it, and how to empty it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from tests.doors import RestDoor
+from tests.factories import make_tool
+from tests.tools.admin.pages import text
+from tools.conf import deployment
+
+PAGE = "admin:tools_tool_cache"
+
+
+def ask(door: RestDoor, tool: str, number: int) -> None:
+    assert door.call(tool, {"n": number}).json()["success"] is True
+
+
+@pytest.fixture
+def filled(door: RestDoor) -> RestDoor:
+    """Two tools with three results in the cache, one of them used twice."""
+    make_tool(name="sheep", cache_ttl_seconds=600)
+    make_tool(name="goats", cache_ttl_seconds=600)
+    for tool, number in (("sheep", 1), ("sheep", 2), ("sheep", 2), ("goats", 1)):
+        ask(door, tool, number)
+    return door
+
+
+def test_entries_and_what_they_saved_are_shown(filled: RestDoor, admin_client: Client) -> None:
+    page = admin_client.get(reverse(PAGE))
+    entries = {(one["tool"], one["arguments"]): one for one in page.context["entries"]}
+    assert set(entries) == {("sheep", '{"n": 1}'), ("sheep", '{"n": 2}'), ("goats", '{"n": 1}')}
+    used = entries["sheep", '{"n": 2}']
+    assert (used["hits"], used["bytes"] > 0, 590 <= used["left"] <= 600) == (1, True, True)
+    totals = {one["source"]: one for one in page.context["totals"]}
+    assert (totals["http_api"]["hits"], totals["http_api"]["rate"]) == (1, "25 %")
+
+
+def test_one_tool_can_be_emptied_and_then_all(filled: RestDoor, admin_client: Client) -> None:
+    page = admin_client.post(reverse(PAGE), {"tool": "sheep"}, follow=True)
+    assert "2 results of sheep forgotten." in text(page)
+    assert [one["tool"] for one in page.context["entries"]] == ["goats"]
+    page = admin_client.post(reverse(PAGE), follow=True)
+    assert "1 result of all tools forgotten." in text(page)
+    assert "Nothing is cached." in text(page)
+    assert filled.call("sheep", {"n": 1}).json()["meta"]["cache_hit"] is False
+
+
+def test_who_may_only_look_cannot_empty_it(filled: RestDoor) -> None:
+    user = User.objects.create_user("viewer", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_tool"))
+    client = Client()
+    client.force_login(user)
+    assert "Empty all of it" not in text(client.get(reverse(PAGE)))
+    assert client.post(reverse(PAGE)).status_code == 403
+
+
+@pytest.mark.django_db
+def test_without_redis_the_page_says_so(
+    admin_client: Client, settings: Settings, tmp_path: Path
+) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/nowhere.sock"
+    deployment.cache_clear()
+    try:
+        assert "Redis cannot be reached" in text(admin_client.get(reverse(PAGE)))
+        assert "Redis cannot be reached" in text(admin_client.post(reverse(PAGE), follow=True))
+    finally:
+        deployment.cache_clear()

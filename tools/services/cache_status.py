@@ -1,0 +1,84 @@
+"""The cache of results, as operators see and empty it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from tools.conf import deployment
+from tools.contracts import ToolSource
+from tools.guards.cache import CacheStats, ResultCache, last_space
+from tools.guards.cache_listing import Listed, list_entries
+from tools.guards.redis import RedisDown, RedisLink
+from tools.models import ApiService, Tool
+
+MOST_LISTED: Final = 200
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStatus:
+    """What the cache of each source of tools holds, and the newest entries of all of them."""
+
+    totals: dict[str, CacheStats]
+    entries: list[Listed]
+
+
+def cache_status(most: int = MOST_LISTED) -> CacheStatus | None:
+    """The state of the cache; None while Redis cannot be asked."""
+    return _asked(lambda link: _status(link, most))
+
+
+def purge_tools(names: Iterable[str]) -> int | None:
+    """Forget the results of these tools, last answers included; how many entries there were."""
+    wanted = sorted(set(names))
+    return _asked(lambda link: _purge(link, wanted))
+
+
+def purge_service(service: ApiService) -> int | None:
+    """Forget the results of all tools of an HTTP API."""
+    return purge_tools(
+        Tool.objects.filter(api_operation__service=service).values_list("name", flat=True)
+    )
+
+
+def purge_all() -> int | None:
+    """Forget every result."""
+    return _asked(lambda link: _purge(link, None))
+
+
+def _asked(work: Callable[[RedisLink], Coroutine[Any, Any, _T]]) -> _T | None:
+    async def ask() -> _T:
+        link = RedisLink(deployment().redis_url)
+        try:
+            # The cache itself would hide that Redis is away.
+            await link.command("PING")
+            return await work(link)
+        finally:
+            await link.close()
+
+    try:
+        return asyncio.run(ask())
+    except RedisDown:
+        return None
+
+
+async def _status(link: RedisLink, most: int) -> CacheStatus:
+    cache = ResultCache(link)
+    totals = {source.value: await cache.stats(source.value) for source in ToolSource}
+    listed = [one for source in ToolSource for one in await list_entries(link, source.value, most)]
+    listed.sort(key=lambda one: one.created_at, reverse=True)
+    return CacheStatus(totals, listed[:most])
+
+
+async def _purge(link: RedisLink, tools: list[str] | None) -> int:
+    cache = ResultCache(link)
+    removed = 0
+    for source in ToolSource:
+        for prefix in [None] if tools is None else [f"{name}:" for name in tools]:
+            removed += await cache.purge(source.value, prefix)
+            await cache.purge(last_space(source.value), prefix)
+    return removed
