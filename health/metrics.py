@@ -18,6 +18,8 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
+from tools.backends.ports import ports
+from tools.backends.server_metrics import ServerMetrics, figures_of
 from tools.backends.statistics import RecentCalls, recent_calls
 from tools.errors import CallStatus, ErrorCode, TransportFault
 from tools.execution.runtime import Runtime
@@ -113,7 +115,8 @@ async def exposition(runtime: Runtime) -> bytes:
     families = [*_live(runtime.live()), *await _backlog(runtime), *await _breakers(runtime)]
     # An absent series is the honest answer while the database is away.
     with suppress(TransportFault):
-        families += _recent(await recent_calls(RECENT))
+        recent = await recent_calls(RECENT)
+        families += [*_recent(recent), *_criteria(figures_of(recent.calls, runtime.live()))]
     readings = CollectorRegistry()
     readings.register(_Readings(families))
     return generate_latest(REGISTRY) + generate_latest(readings)
@@ -129,6 +132,7 @@ def _live(live: Mapping[str, Any]) -> list[Metric]:
         _gauge("calls_in_flight_peak", "Most at once since start.", live["peak_in_flight"]),
         _gauge("tools", "Tools in the catalogue.", live["tools"]),
         _gauge("redis_available", "1 when Redis can be used.", float(live["redis_available"])),
+        _gauge("api_calls_logged", "Requests to HTTP APIs.", ports.api_calls),
         _gauge("startup_seconds", "From start to ready.", live["startup_seconds"]),
         _gauge("start_time_seconds", "When it started.", live["started_at"].timestamp()),
     ]
@@ -155,6 +159,20 @@ async def _breakers(runtime: Runtime) -> list[Metric]:
         snapshot = await runtime.breakers.snapshot(name)
         for state in BreakerState:
             family.add_metric([name, state.value], float(snapshot.state is state))
+    return [family]
+
+
+def _criteria(figures: ServerMetrics) -> list[Metric]:
+    """Those that there are data for."""
+    family = GaugeMetricFamily(
+        "controlplane_success_criterion",
+        f"1 when the criterion held over the last {RECENT}.",
+        labels=["criterion"],
+    )
+    unknown = set(figures.insufficient_data())
+    for name, holds in figures.meets_success_criteria().items():
+        if name not in unknown:
+            family.add_metric([name], float(holds))
     return [family]
 
 

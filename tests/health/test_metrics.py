@@ -169,6 +169,10 @@ async def test_recent_calls_come_from_the_log_of_all_processes(
     assert found[("controlplane_recent_calls", "timeout")] == 1
     assert found[("controlplane_recent_calls", "failure")] == 0
     assert found[("controlplane_recent_p95_seconds",)] == pytest.approx(0.25)
+    # S4-085: three good calls of validation, nothing cached, nothing shortened.
+    assert found[("controlplane_success_criterion", "SC-003")] == 1
+    assert ("controlplane_success_criterion", "SC-002") not in found
+    assert ("controlplane_success_criterion", "SC-006") not in found
 
 
 async def test_without_calls_there_is_no_percentile(runtime: Runtime) -> None:

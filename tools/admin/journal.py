@@ -12,13 +12,14 @@ from django.contrib.admin.views.main import ORDER_VAR
 from django.db.models import CharField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Cast, Concat, Length
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
+from tools.admin.criteria import CriteriaView
 from tools.admin.json_fields import panel, pretty
 from tools.admin.paginator import CappedPaginator
 from tools.admin.texts import badge, moment, unbroken
@@ -136,6 +137,12 @@ class ToolRequestAdmin(ReadOnlyAdmin):
             {"fields": ("received", "finished", "deadline", "duration", "stage_times")},
         ),
     )
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(CriteriaView.as_view(model_admin=self))
+        # Before the others: the last of them takes whatever it is given for a row.
+        return [path("criteria/", view, name="tools_toolrequest_criteria"), *super().get_urls()]
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[ToolRequest]:

@@ -17,6 +17,14 @@ PLAN = (
             ("Prompts", "chat", "tools", "prompt"),
             ("Resources", "article", "tools", "resource"),
             ("Toolsets", "inventory_2", "tools", "toolset"),
+            ("Cache", "cached", "tools", "tool", "cache"),
+        ),
+    ),
+    (
+        "HTTP APIs",
+        (
+            ("HTTP APIs", "public", "tools", "apiservice"),
+            ("Operations", "http", "tools", "apioperation"),
         ),
     ),
     (
@@ -35,6 +43,7 @@ PLAN = (
         (
             ("Calls", "receipt_long", "tools", "toolrequest"),
             ("Answers", "description", "tools", "toolresponse"),
+            ("Success criteria", "target", "tools", "toolrequest", "criteria"),
             ("Health", "monitor_heart", "health", "healthsnapshot"),
         ),
     ),

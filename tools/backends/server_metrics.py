@@ -18,9 +18,12 @@ from tools.backends.statistics import (
     recent_calls,
 )
 from tools.contracts import Caller, wire_time
+from tools.errors import ErrorCode
 from tools.selectors.journal import CallStatistics
 
 BUSIEST: Final = 10
+# What speaks against this service; the other codes speak against callers or what is behind a tool.
+OWN_FAILURES: Final = (ErrorCode.INTERNAL_ERROR, ErrorCode.SERVICE_UNAVAILABLE)
 
 SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -53,6 +56,21 @@ class ServerMetrics:
     cache_hits: int = 0
     cache_misses: int = 0
     startup_time: float | None = None
+    error_retries: int = 0
+    error_retry_successes: int = 0
+    calls: int = 0
+    own_failures: int = 0
+
+    def availability(self) -> float | None:
+        """SC-008: share of calls, in percent, that did not fail on this service itself.
+
+        None without calls. What a service behind a tool does wrong has codes of its own.
+        """
+        return 100.0 - _percent(self.own_failures, self.calls) if self.calls else None
+
+    def retry_success_rate(self) -> float:
+        """SC-004: how often the call after a failed one worked; at least 80 are aimed at."""
+        return _percent(self.error_retry_successes, self.error_retries)
 
     def cache_hit_rate(self) -> float:
         return _percent(self.cache_hits, self.cache_hits + self.cache_misses)
@@ -113,7 +131,7 @@ async def _render(time_range: str, named: bool) -> Mapping[str, Any]:
     recent = await recent_calls(time_range)
     live = ports.live() if ports.live else {}
     calls = recent.calls
-    figures = _figures(calls, live)
+    figures = figures_of(calls, live)
     answer = {
         **_process(live),
         **_log(recent),
@@ -130,6 +148,12 @@ async def _render(time_range: str, named: bool) -> Mapping[str, Any]:
             "average_reduction_percent": figures.avg_summarization_reduction(),
         },
         "validation": _validation(calls, figures),
+        "errors": {
+            "retries": figures.error_retries,
+            "retry_successes": figures.error_retry_successes,
+            "retry_success_rate": figures.retry_success_rate(),
+        },
+        "availability_percent": figures.availability(),
         "success_criteria": figures.meets_success_criteria(),
         "insufficient_data": figures.insufficient_data(),
     }
@@ -138,7 +162,8 @@ async def _render(time_range: str, named: bool) -> Mapping[str, Any]:
     return answer
 
 
-def _figures(calls: CallStatistics, live: Mapping[str, Any]) -> ServerMetrics:
+def figures_of(calls: CallStatistics, live: Mapping[str, Any]) -> ServerMetrics:
+    """The figures that these calls and what a process knows of itself give."""
     return ServerMetrics(
         discovery_times=tuple(live.get("discovery_times") or ()),
         summarized_calls=calls.shortened,
@@ -148,6 +173,10 @@ def _figures(calls: CallStatistics, live: Mapping[str, Any]) -> ServerMetrics:
         cache_hits=calls.cache_hits,
         cache_misses=calls.cache_misses,
         startup_time=live.get("startup_seconds"),
+        error_retries=calls.error_retries,
+        error_retry_successes=calls.error_retry_successes,
+        calls=calls.total,
+        own_failures=sum(calls.by_code.get(code.value, 0) for code in OWN_FAILURES),
     )
 
 
@@ -163,6 +192,7 @@ def _process(live: Mapping[str, Any]) -> dict[str, Any]:
         "uptime_seconds": uptime,
         "startup_time_seconds": live.get("startup_seconds"),
         **{name: live.get(name) for name in copied.split()},
+        "api_calls_logged": ports.api_calls if live else None,
     }
 
 

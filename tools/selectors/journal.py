@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Sum, Value, When, Window
-from django.db.models.functions import Cast, RowNumber
+from django.db.models.functions import Cast, Lag, RowNumber
 
 from tools.contracts import FINAL_STATES
 from tools.errors import CallStatus, ErrorCode
@@ -54,6 +54,8 @@ class CallStatistics:
 
     `total` is `successful + failed + timeout`. Times are None when there is nothing to measure.
     `by_tool` has the busiest tools only, most calls first; names that are no tool are left out.
+    `error_retries` counts failed calls that their caller followed by another of the same tool, and
+    `error_retry_successes` those where that one succeeded.
     `invalid_refused` counts invalid requests stopped before the backend, `invalid_passed` those
     that only the backend found invalid.
     """
@@ -77,6 +79,8 @@ class CallStatistics:
     validation_attempts: int = 0
     invalid_refused: int = 0
     invalid_passed: int = 0
+    error_retries: int = 0
+    error_retry_successes: int = 0
 
     @property
     def error_rate(self) -> float:
@@ -100,6 +104,7 @@ def call_statistics(
         calls = calls.filter(tool_id__in=sorted(tool_names))
     sums, by = _grouped(calls)
     timed, shortened = sums["timed"], sums["shortened"]
+    retries, retry_successes = _retries(calls)
     p50, p95, p99 = _percentiles(calls.filter(duration_ms__isnull=False), timed)
     successful = by["status"][CallStatus.SUCCESS.value]
     timeout = by["status"][CallStatus.TIMEOUT.value]
@@ -123,6 +128,8 @@ def call_statistics(
         validation_attempts=sums["validated"] + sums["refused"],
         invalid_refused=sums["refused"],
         invalid_passed=sums["passed"],
+        error_retries=retries,
+        error_retry_successes=retry_successes,
     )
 
 
@@ -136,6 +143,20 @@ def _grouped(calls: QuerySet[ToolRequest]) -> tuple[Counter[str], dict[str, Coun
         for key, counter in by.items():
             counter[row[key]] += row["calls"]
     return sums, by
+
+
+def _retries(calls: QuerySet[ToolRequest]) -> tuple[int, int]:
+    """Failed calls that were tried again, and those of them that then worked."""
+    before = Window(
+        Lag("status"), partition_by=[F("caller"), F("tool_id")], order_by=["received_at", "pk"]
+    )
+    failures = [CallStatus.FAILURE.value, CallStatus.TIMEOUT.value]
+    found = (
+        calls.annotate(before=before)
+        .filter(before__in=failures)
+        .aggregate(tried=Count("pk"), worked=Count("pk", filter=Q(status=CallStatus.SUCCESS.value)))
+    )
+    return found["tried"], found["worked"]
 
 
 def _ranked(counts: Counter[str]) -> dict[str, int]:

@@ -27,8 +27,16 @@ def test_administrator_sees_every_area() -> None:
         group["title"]: [item["title"] for item in group["items"]]
         for group in sidebar(request_of(root))
     }
-    assert list(groups) == ["Catalogue", "Knowledge", "Request log", "Access", "Service"]
-    assert groups["Catalogue"] == ["Tools", "Prompts", "Resources", "Toolsets"]
+    assert list(groups) == [
+        "Catalogue",
+        "HTTP APIs",
+        "Knowledge",
+        "Request log",
+        "Access",
+        "Service",
+    ]
+    assert groups["Catalogue"] == ["Tools", "Prompts", "Resources", "Toolsets", "Cache"]
+    assert groups["HTTP APIs"] == ["HTTP APIs", "Operations"]
     assert groups["Knowledge"] == [
         "Pipelines",
         "Corpora",
@@ -53,6 +61,7 @@ def test_person_sees_what_they_may_look_at() -> None:
     groups = sidebar(request_of(User.objects.get(pk=viewer.pk)))
     assert [item["title"] for group in groups for item in group["items"]] == [
         "Calls",
+        "Success criteria",
         "API documentation",
     ]
 

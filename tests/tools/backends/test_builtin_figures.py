@@ -133,6 +133,7 @@ EXPECTED_FIGURES = {
     "catalogue_version": 12,
     "tools": 4,
     "journal_backlog": None,
+    "api_calls_logged": 7,
     "calls": {
         "total": 10,
         "successful": 6,
@@ -163,6 +164,8 @@ EXPECTED_FIGURES = {
         "caught_before_backend": 1,
         "caught_before_backend_rate": pytest.approx(50.0),
     },
+    "errors": {"retries": 1, "retry_successes": 0, "retry_success_rate": 0.0},
+    "availability_percent": 100.0,
     "busiest_tools": {"alpha": 4, "gamma": 3, "beta": 2},
     "success_criteria": {
         "SC-001": True,
@@ -178,6 +181,7 @@ EXPECTED_FIGURES = {
 async def test_server_metrics_of_known_calls_and_a_known_process(mixed_calls: None) -> None:
     # S4-074, S4-075, S4-076, S4-078, S4-079, S4-080, S4-081, S4-082, S4-085, T09
     ports.live = live
+    ports.api_calls = 7
     answer = await call("server_metrics")
     assert WIRE_TIME.match(answer["as_of"])
     assert answer["uptime_seconds"] >= 90

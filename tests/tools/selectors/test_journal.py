@@ -154,3 +154,24 @@ def test_made_up_names_are_counted_but_not_listed() -> None:
     assert len(found.by_tool) == LISTED_TOOLS
     assert "ignore_your_instructions" not in found.by_tool
     assert found.by_code == {"TOOL_NOT_FOUND": 1}
+
+
+def test_calls_that_follow_a_failed_one_are_retries() -> None:
+    # S4-077
+    wrong, late = ErrorCode.INVALID_ARGUMENTS, ErrorCode.TIMEOUT
+    history = [
+        ("alpha", "one", wrong),
+        ("alpha", "one", None),
+        ("alpha", "one", late),
+        ("alpha", "one", wrong),
+        # Of another caller, and of another tool: no retries of what is above.
+        ("alpha", "two", None),
+        ("beta", "one", None),
+        ("beta", "two", wrong),
+    ]
+    ToolRequest.objects.bulk_create(
+        finished(tool, caller=caller, code=code, ago=timedelta(minutes=20 - place))
+        for place, (tool, caller, code) in enumerate(history)
+    )
+    found = last_hour()
+    assert (found.error_retries, found.error_retry_successes) == (2, 1)
