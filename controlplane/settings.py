@@ -147,6 +147,8 @@ UNFOLD = {
         "navigation": "tools.admin.navigation.sidebar",
     },
 }
+# One box to tick for every operation of an imported document; large APIs have thousands.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 LOGIN_REDIRECT_URL = "admin:index"
 
 # Where the documents of the demo are found: examples/corpus and docs below it.
