@@ -14,6 +14,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import threading
 import time
 import uuid
@@ -177,6 +178,9 @@ class QueryProcess:
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         """Runs in the main thread, between two of its steps."""
         running = self._running
+        if isinstance(sys.exc_info()[1], SoftTimeLimitExceeded):
+            # It is on its way out already, and what it does on the way shall be done.
+            return
         if running is not None and running.open and running.cancelled:
             running.open = False
             raise QueryCancelled
