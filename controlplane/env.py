@@ -8,7 +8,6 @@ compares the two.
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tools.conf import LOOPBACK, ConfigurationFault, ServiceSettings, with_overrides
+from controlplane.env_values import (
+    api_address,
+    boolean,
+    choice,
+    comma_list,
+    commands,
+    database_url,
+    directory,
+    identifier_address,
+    integer,
+    redis_url,
+    scopes,
+    text,
+    web_address,
+)
+from tools.conf import ConfigurationFault, ServiceSettings, with_overrides
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
@@ -33,121 +47,6 @@ class Variable:
     parse: Callable[[str], Any]
     default: Any
     help: str
-
-
-def text(value: str) -> str:
-    return value.strip()
-
-
-def boolean(value: str) -> bool:
-    lowered = value.strip().lower()
-    if lowered in {"1", "true", "yes", "on"}:
-        return True
-    if lowered in {"0", "false", "no", "off"}:
-        return False
-    raise ValueError("expected true or false")
-
-
-def integer(minimum: int, maximum: int) -> Callable[[str], int]:
-    def parse(value: str) -> int:
-        try:
-            number = int(value.strip())
-        except ValueError:
-            raise ValueError(f"expected a whole number from {minimum} to {maximum}") from None
-        if not minimum <= number <= maximum:
-            raise ValueError(f"expected a whole number from {minimum} to {maximum}")
-        return number
-
-    return parse
-
-
-def choice(*words: str) -> Callable[[str], str]:
-    def parse(value: str) -> str:
-        if value.strip().lower() not in words:
-            raise ValueError(f"expected one of {', '.join(words)}")
-        return value.strip().lower()
-
-    return parse
-
-
-def comma_list(value: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in value.split(",") if part.strip())
-
-
-def directory(value: str) -> Path:
-    return Path(value.strip()).expanduser().resolve()
-
-
-def database_url(value: str) -> str:
-    parts = urlsplit(value.strip())
-    try:
-        port = parts.port
-    except ValueError:
-        raise ValueError("its port is not a number from 1 to 65535") from None
-    if parts.scheme == "sqlite" and not parts.netloc and parts.path.strip("/"):
-        return value.strip()
-    if parts.scheme in {"postgres", "postgresql"} and parts.path.strip("/") and port != 0:
-        return value.strip()
-    raise ValueError(
-        "expected sqlite:////absolute/path/to/file or postgres://user:password@host:port/name"
-    )
-
-
-def redis_url(value: str) -> str:
-    parts = urlsplit(value.strip())
-    try:
-        _ = parts.port
-    except ValueError:
-        raise ValueError("its port is not a number from 1 to 65535") from None
-    if parts.scheme in {"redis", "rediss"} and parts.hostname:
-        return value.strip()
-    if parts.scheme == "unix" and parts.path:
-        return value.strip()
-    raise ValueError("expected redis://host:port/0, rediss://host:port/0 or unix:///path/to/socket")
-
-
-def web_address(value: str) -> str:
-    """An address that others can be sent to: https, or http on this machine."""
-    expected = "expected https://host/path (http only for 127.0.0.1, localhost and [::1])"
-    try:
-        parts = urlsplit(value.strip())
-        usable = parts.port != 0 and bool(parts.hostname)
-    except ValueError:
-        raise ValueError(expected) from None
-    secure = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
-    plain = re.fullmatch(r"[!#-;=?-\[\]_a-z~]+", value.strip(), re.IGNORECASE)
-    if not (usable and secure and plain) or "@" in parts.netloc or parts.fragment:
-        raise ValueError(expected)
-    return value.strip()
-
-
-def api_address(value: str) -> str:
-    """Where an API is served that this service itself calls: model servers inside a network often
-    have no certificate."""
-    expected = "expected https://host/path or http://host/path without a name, key, ? or # in it"
-    try:
-        parts = urlsplit(value.strip())
-        usable = parts.port != 0 and bool(parts.hostname) and parts.scheme in {"http", "https"}
-    except ValueError:
-        raise ValueError(expected) from None
-    plain = re.fullmatch(r"[!$-;=A-\[\]_a-z~]+", value.strip(), re.IGNORECASE)
-    if not (usable and plain) or "@" in parts.netloc:
-        raise ValueError(expected)
-    return value.strip().rstrip("/")
-
-
-def identifier_address(value: str) -> str:
-    """A web address that stands for somebody: nothing after the path."""
-    if "?" in value or "#" in value:
-        raise ValueError("expected https://host/path without anything after the path")
-    return web_address(value)
-
-
-def scopes(value: str) -> tuple[str, ...]:
-    names = comma_list(value)
-    if not all(re.fullmatch(r"[!#-\[\]-~]+", name) for name in names):
-        raise ValueError("expected names of scopes, separated by commas")
-    return names
 
 
 VARIABLES: tuple[Variable, ...] = (
@@ -320,6 +219,19 @@ VARIABLES: tuple[Variable, ...] = (
         "Most MCP tasks one caller may have open at a time.",
     ),
     Variable(
+        "UPSTREAM_COMMANDS",
+        commands,
+        {},
+        "Commands that stdio MCP servers may be started with, as a JSON object of names and commands. "
+        "Unset: todo-server, the example, alone.",
+    ),
+    Variable(
+        "UPSTREAM_MAX_CHILDREN",
+        integer(0, 10_000),
+        32,
+        "Most stdio MCP servers that one process runs at a time.",
+    ),
+    Variable(
         "MAX_BODY_BYTES",
         integer(1024, 1 << 30),
         1 << 20,
@@ -395,8 +307,8 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         try:
             values[variable.name.lower()] = variable.parse(raw)
         except ValueError as fault:
-            # Addresses and keys hold secrets and are not repeated.
-            secret = "URL" in variable.name or "KEY" in variable.name or "@" in raw
+            # Addresses, keys and commands hold secrets and are not repeated.
+            secret = any(word in variable.name for word in ("URL", "KEY", "COMMANDS")) or "@" in raw
             faults.append(f"{variable.name}: {fault}" + ("" if secret else f"; got {raw!r}"))
     faults += _oauth_faults(environ)
     faults += _override_faults(environ)

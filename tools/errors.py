@@ -24,9 +24,11 @@ ControlPlaneError
         Stopping                503
         BreakerOpen             503
         TransportFault          503
+        HeldBack                503
         ConnectionLimitExceeded 503
     DeadlineExceeded            504  TIMEOUT
     ExecutionFailed             500  EXECUTION_ERROR
+        ReportedByTool          500
         UpstreamFailed          500
             NsipApiFailed       500
         SummarizationFailed     500
@@ -321,6 +323,12 @@ class TransportFault(ServiceUnavailable):
     """The dependency could not be reached."""
 
 
+class HeldBack(ServiceUnavailable):
+    """The tool is not to be called as its server offers it now; the server itself is well."""
+
+    retryable = False
+
+
 class ConnectionLimitExceeded(ServiceUnavailable):
     """The listener has as many clients as it may serve at the same time."""
 
@@ -361,6 +369,14 @@ class ExecutionFailed(ControlPlaneError):
     # knows the service and puts the failure into its own words. No caller sees them.
     upstream_status: int | None = None
     upstream_seconds: float | None = None
+
+
+class ReportedByTool(ExecutionFailed):
+    """The tool ran and says that it could not do it. `result` is its answer as it wrote it."""
+
+    def __init__(self, message: str, result: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class UpstreamFailed(ExecutionFailed):

@@ -1,0 +1,29 @@
+"""Moments and ids that sort by them."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from datetime import UTC, datetime, timedelta
+
+
+def time_ordered_uuid() -> uuid.UUID:
+    """A version 7 UUID: calls sort by arrival, and index pages fill from one end."""
+    milliseconds = time.time_ns() // 1_000_000
+    random = int.from_bytes(os.urandom(10), "big")
+    value = (milliseconds & 0xFFFFFFFFFFFF) << 80 | random
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return uuid.UUID(int=value)
+
+
+def wire_time(moment: datetime) -> str:
+    """ISO 8601 in UTC with exactly milliseconds, as every timestamp on the wire."""
+    utc = moment.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+
+
+def time_of(call_id: uuid.UUID) -> datetime:
+    """When a time-ordered id was made."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=call_id.int >> 80)
