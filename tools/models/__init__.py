@@ -8,6 +8,8 @@ from tools.models.journal import ToolRequest, ToolResponse
 from tools.models.offerings import Prompt, Resource
 from tools.models.pipelines import EvaluationRun, PipelineConfig
 from tools.models.service import ServiceConfiguration
+from tools.models.upstream_items import ItemState, UpstreamItem
+from tools.models.upstreams import NewItems, UpstreamServer
 
 __all__ = [
     "ApiClient",
@@ -20,6 +22,8 @@ __all__ = [
     "EvaluationRun",
     "IndexEntry",
     "IndexVersion",
+    "ItemState",
+    "NewItems",
     "PipelineConfig",
     "Prompt",
     "Resource",
@@ -28,4 +32,6 @@ __all__ = [
     "ToolRequest",
     "ToolResponse",
     "Toolset",
+    "UpstreamItem",
+    "UpstreamServer",
 ]

@@ -30,12 +30,18 @@ TOO_LARGE: Final = "At most 1 MiB."
 UNSTORABLE: Final = "Has a character that cannot be stored."
 LONGEST_URI: Final = 500
 ADDRESS_PATTERN: Final = r"^[A-Za-z][A-Za-z0-9+.-]*:\S+\Z"
+LOCAL: Final = "local"
+UPSTREAM: Final = "upstream"
+ORIGINS: Final = ((LOCAL, "Kept here"), (UPSTREAM, "From an MCP server"))
+MOST_REMOTE_ARGUMENTS: Final = 200
+_ELSEWHERE: Final = Q(origin=UPSTREAM)
 
 PROMPT_CONSTRAINTS: Final = (
     models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="prompt_name_is_identifier"),
     # Both, because a database may take the keys of what is not there for unknown, which passes.
     models.CheckConstraint(
-        condition=Q(messages__0__isnull=False, messages__0__has_keys=["role", "content"]),
+        condition=_ELSEWHERE
+        | Q(messages__0__isnull=False, messages__0__has_keys=["role", "content"]),
         name="prompt_has_messages",
     ),
 )
@@ -55,7 +61,9 @@ RESOURCE_CONSTRAINTS: Final = (
         condition=Q(mime_type="") | Q(mime_type__regex=MIME_PATTERN), name="resource_mime_type"
     ),
     models.CheckConstraint(
-        condition=(~Q(text="") & Q(blob="")) | (Q(text="") & ~Q(blob="") & Q(is_template=False)),
+        condition=_ELSEWHERE & Q(text="", blob="")
+        | (~Q(text="") & Q(blob=""))
+        | (Q(text="") & ~Q(blob="") & Q(is_template=False)),
         name="resource_has_one_body",
     ),
     models.CheckConstraint(
@@ -68,6 +76,16 @@ RESOURCE_CONSTRAINTS: Final = (
         name="resource_priority_from_0_to_1",
     ),
 )
+
+
+def remote_argument_faults(arguments: Any) -> list[str]:
+    """Why `arguments` cannot be those of a server's prompt: any names will do, each once."""
+    if not isinstance(arguments, list) or len(arguments) > MOST_REMOTE_ARGUMENTS:
+        return [f"Must be a list of at most {MOST_REMOTE_ARGUMENTS} objects."]
+    names = [item.get("name") if isinstance(item, dict) else None for item in arguments]
+    if not all(isinstance(name, str) and name for name in names):
+        return ["Each argument has a name."]
+    return [] if len(set(names)) == len(names) else ["No two arguments have the same name."]
 
 
 def messages_size_faults(messages: Any) -> list[str]:

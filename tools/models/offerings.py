@@ -13,12 +13,15 @@ from typing_extensions import override
 
 from tools.models.fields import json_value
 from tools.models.offering_rules import (
+    LOCAL,
+    ORIGINS,
     PROMPT_CONSTRAINTS,
     RESOURCE_CONSTRAINTS,
     UNSTORABLE,
     body_faults,
     choices_faults,
     messages_size_faults,
+    remote_argument_faults,
     unstorable,
 )
 from tools.models.signals import AnnouncingManager
@@ -41,6 +44,14 @@ class Offering(models.Model):
         blank=True, help_text="What it is for and when to use it; people and models choose by it."
     )
     enabled = models.BooleanField(default=True, help_text="Whether clients see it and may read it.")
+    origin = models.CharField(
+        max_length=16,
+        choices=ORIGINS,
+        default=LOCAL,
+        db_default=LOCAL,
+        editable=False,
+        help_text="Whether its content is kept here or comes from an MCP server.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -69,6 +80,11 @@ class Offering(models.Model):
         for field in ("title", "description"):
             if unstorable(getattr(self, field) or ""):
                 yield field, [UNSTORABLE]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its content is kept here."""
+        return self.origin == LOCAL
 
     def problems(self) -> list[str]:
         """What is wrong with this row as it stands, found without asking the database."""
@@ -106,6 +122,7 @@ class Prompt(Offering):
     )
     messages = models.JSONField(
         default=list,
+        blank=True,
         validators=[json_value],
         help_text='Such as [{"role": "user", "content": {"type": "text", "text": "About {topic}"}}]. '
         "{name} stands for an argument, {{ and }} for braces.",
@@ -122,10 +139,14 @@ class Prompt(Offering):
     @override
     def _faults(self) -> Iterable[tuple[str, list[str]]]:
         yield from super()._faults()
+        if not self.is_local:
+            yield "arguments", remote_argument_faults(self.arguments)
+            return
         wrong = argument_faults(self.arguments)
         yield "arguments", wrong
-        # An empty value has its own message: the field is required.
-        if self.messages and not wrong:
+        if not self.messages:
+            yield "messages", ["This field is required."]
+        elif not wrong:
             known = [argument["name"] for argument in self.arguments]
             faults = message_faults(self.messages, known)
             yield "messages", faults or messages_size_faults(self.messages)
@@ -197,7 +218,8 @@ class Resource(Offering):
         # An empty value has its own message: the field is required.
         if uri:
             yield "uri", template_faults(uri) if template else uri_faults(uri)
-        yield from body_faults(uri, self.text or "", self.blob or "", is_template=template)
+        if self.is_local:
+            yield from body_faults(uri, self.text or "", self.blob or "", is_template=template)
         if fault := audience_fault(self.audience):
             yield "audience", [fault]
         yield "choices", choices_faults(uri, self.choices, is_template=template)

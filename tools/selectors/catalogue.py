@@ -20,14 +20,17 @@ from tools.contracts import (
 from tools.models import ApiClient, CatalogState, Prompt, Resource, Tool, Toolset
 from tools.selectors.service import service_settings
 from tools.selectors.specs import prompt_specs, resource_specs, tool_specs
+from tools.selectors.upstreams import enabled_upstreams
+from tools.upstreams import Upstream
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """One version of the catalogue. `flawed` names rows left out and why.
 
-    Tools and prompts are keyed by name, resources by address, toolsets by slug, callers by the hash
-    of their key.
+    Tools and prompts are keyed by name, resources by address, toolsets and upstream servers by slug,
+    callers by the hash of their key; `breakers` has threshold and recovery time in seconds by the
+    name of the breaker.
     """
 
     version: int = 0
@@ -37,6 +40,8 @@ class Catalogue:
     resources: Mapping[str, ResourceSpec] = field(default_factory=dict)
     toolsets: Mapping[str, ToolsetSpec] = field(default_factory=dict)
     callers: Mapping[str, Caller] = field(default_factory=dict)
+    upstreams: Mapping[str, Upstream] = field(default_factory=dict)
+    breakers: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     flawed: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -53,9 +58,10 @@ def load_catalogue() -> Catalogue:
     """
     version = catalogue_version()
     settings = service_settings()
-    tools, flawed_tools = tool_specs()
-    prompts, flawed_prompts = prompt_specs()
-    resources, flawed_resources = resource_specs()
+    servers, breakers = enabled_upstreams()
+    tools, flawed_tools = tool_specs(servers)
+    prompts, flawed_prompts = prompt_specs(servers)
+    resources, flawed_resources = resource_specs(servers)
     return Catalogue(
         version=version,
         settings=settings,
@@ -64,6 +70,8 @@ def load_catalogue() -> Catalogue:
         resources=resources,
         toolsets=_toolsets(tools, prompts, resources),
         callers=_callers(settings),
+        upstreams={server.slug: server for server in servers.values()},
+        breakers=breakers,
         flawed={**flawed_resources, **flawed_prompts, **flawed_tools},
     )
 

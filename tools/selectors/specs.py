@@ -18,6 +18,8 @@ from tools.contracts import (
 from tools.models import IndexVersion, Prompt, Resource, Tool
 from tools.models.corpora import VersionState
 from tools.offerings import template_variables
+from tools.selectors.upstreams import ITEM, ITEM_REST, SERVED, upstream_binding
+from tools.upstreams import Upstream
 
 logger = logging.getLogger(__name__)
 
@@ -30,22 +32,30 @@ PIPELINE_PARTS = (
 OPERATION_PARTS = ("api_operation__service",)
 
 
-def tool_specs() -> tuple[dict[str, ToolSpec], dict[str, str]]:
+Servers = Mapping[int, Upstream]
+
+
+def tool_specs(servers: Servers) -> tuple[dict[str, ToolSpec], dict[str, str]]:
     """The enabled tools by name, and what is wrong with those left out."""
     active = active_indexes()
-    rows = Tool.objects.filter(enabled=True).exclude(api_operation__service__enabled=False)
-    rows = rows.select_related(*PIPELINE_PARTS, *OPERATION_PARTS)
-    return _checked(rows.order_by(), "name", lambda row: _tool(row, active))
+    rows = _offered(Tool).exclude(api_operation__service__enabled=False)
+    rows = rows.select_related(*PIPELINE_PARTS, *OPERATION_PARTS, ITEM)
+    return _checked(rows, "name", lambda row: _tool(row, _binding(row, active, servers)))
 
 
-def prompt_specs() -> tuple[dict[str, PromptSpec], dict[str, str]]:
+def prompt_specs(servers: Servers) -> tuple[dict[str, PromptSpec], dict[str, str]]:
     """The enabled prompts by name, and what is wrong with those left out."""
-    return _checked(Prompt.objects.filter(enabled=True).order_by(), "name", _prompt)
+    return _checked(_offered(Prompt), "name", lambda row: _prompt(row, servers))
 
 
-def resource_specs() -> tuple[dict[str, ResourceSpec], dict[str, str]]:
+def resource_specs(servers: Servers) -> tuple[dict[str, ResourceSpec], dict[str, str]]:
     """The enabled resources by address, and what is wrong with those left out."""
-    return _checked(Resource.objects.filter(enabled=True).order_by(), "uri", _resource)
+    return _checked(_offered(Resource), "uri", lambda row: _resource(row, servers))
+
+
+def _offered(model: Any) -> Any:
+    rows = model.objects.filter(SERVED, enabled=True).order_by()
+    return rows.select_related(ITEM).defer(*ITEM_REST)
 
 
 def _checked(
@@ -66,7 +76,7 @@ def _checked(
     return dict(sorted(specs.items())), flawed
 
 
-def _tool(row: Any, active: Mapping[int, Mapping[str, Any]]) -> ToolSpec:
+def _tool(row: Any, binding: Mapping[str, Any]) -> ToolSpec:
     copied = (
         "name title description input_schema output_schema handler read_only destructive idempotent "
         "metadata timeout_seconds max_concurrent queue_timeout_seconds cache_ttl_seconds dependency "
@@ -78,14 +88,16 @@ def _tool(row: Any, active: Mapping[int, Mapping[str, Any]]) -> ToolSpec:
         source=ToolSource(row.source),
         tags=tuple(row.tags),
         preserve_keys=tuple(row.preserve_keys),
-        binding=_binding(row, active),
+        binding=binding,
     )
 
 
-def _binding(row: Any, active: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+def _binding(row: Any, active: Mapping[int, Mapping[str, Any]], servers: Servers) -> dict[str, Any]:
     """What the tool's backend needs beside the definition."""
     if row.source == ToolSource.PIPELINE:
         return _pipeline(row, active)
+    if row.source == ToolSource.UPSTREAM:
+        return upstream_binding(row, servers)
     operation = getattr(row, "api_operation", None) if row.source == ToolSource.HTTP_API else None
     return operation.binding() if operation is not None else {}
 
@@ -124,7 +136,7 @@ def index_spec(version: Any) -> dict[str, Any]:
     }
 
 
-def _prompt(row: Any) -> PromptSpec:
+def _prompt(row: Any, servers: Servers) -> PromptSpec:
     return PromptSpec(
         name=row.name,
         title=row.title,
@@ -134,16 +146,19 @@ def _prompt(row: Any) -> PromptSpec:
             for argument in row.arguments
         ),
         messages=tuple(row.messages),
+        upstream=upstream_binding(row, servers),
     )
 
 
-def _resource(row: Any) -> ResourceSpec:
+def _resource(row: Any, servers: Servers) -> ResourceSpec:
     copied = "uri name text blob is_template title description mime_type priority"
+    # Neither the size nor the age of what is elsewhere is known here.
     return ResourceSpec(
         **{name: getattr(row, name) for name in copied.split()},
-        size=None if row.is_template else row.size,
+        size=row.size if row.is_local and not row.is_template else None,
         audience=tuple(row.audience),
-        modified_at=row.updated_at,
+        modified_at=row.updated_at if row.is_local else None,
         variables=template_variables(row.uri) if row.is_template else (),
         choices={name: tuple(values) for name, values in row.choices.items()},
+        upstream=upstream_binding(row, servers),
     )

@@ -30,6 +30,8 @@ from tools.models import (
     ServiceConfiguration,
     Tool,
     Toolset,
+    UpstreamItem,
+    UpstreamServer,
 )
 from tools.models.signals import rows_changed_in_bulk
 
@@ -46,6 +48,8 @@ ANNOUNCED = (
     PipelineConfig,
     ApiService,
     ApiOperation,
+    UpstreamServer,
+    UpstreamItem,
 )
 MEMBERSHIPS = (
     Toolset.tools.through,

@@ -1,0 +1,20 @@
+"""Upstream MCP servers as plain values: how one is reached, how its connection fares, what it offers."""
+
+from __future__ import annotations
+
+from tools.upstreams.pinning import Kind, fingerprint, pinned
+from tools.upstreams.states import ConnectionReport, ConnectionState, next_state
+from tools.upstreams.values import Discovered, Era, Upstream, UpstreamTransport
+
+__all__ = [
+    "ConnectionReport",
+    "ConnectionState",
+    "Discovered",
+    "Era",
+    "Kind",
+    "Upstream",
+    "UpstreamTransport",
+    "fingerprint",
+    "next_state",
+    "pinned",
+]

@@ -1,0 +1,111 @@
+"""Two definitions side by side, for the person who has to decide."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Final
+
+from tools.upstreams.characters import visible
+
+MOST_COMPARED: Final = 2_000
+_WORDS: Final = re.compile(r"\s+|\w+|.", re.DOTALL)
+_SCHEMAS: Final[Mapping[str, str]] = {"inputSchema": "argument", "outputSchema": "result field"}
+_LABELS: Final[Mapping[str, str]] = {
+    "inputSchema": "arguments",
+    "outputSchema": "result",
+    "mimeType": "media type",
+    "uriTemplate": "address",
+    "uri": "address",
+}
+
+# Whether a piece is on this side alone, and the piece.
+Part = tuple[bool, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where they differ. None stands for nothing there at all."""
+
+    where: str
+    old: str | None
+    new: str | None
+
+    def parts(self) -> tuple[list[Part], list[Part]]:
+        """Both texts in pieces that are the same, or on one side alone."""
+        return _parts(self.old or "", self.new or "")
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Difference]:
+    """Where two definitions differ, field by field; schemas by argument. Nothing is left hidden."""
+    found: list[Difference] = []
+    for key in dict.fromkeys([*old, *new]):
+        before, after = old.get(key), new.get(key)
+        if _same(before, after):
+            continue
+        if (
+            key in _SCHEMAS
+            and isinstance(before or {}, Mapping)
+            and isinstance(after or {}, Mapping)
+        ):
+            found += _in_schema(key, before or {}, after or {})
+        elif key == "annotations":
+            found += _in_mapping("hint ", _mapping(before), _mapping(after))
+        else:
+            found.append(_difference(_LABELS.get(key, key), before, after))
+    return found
+
+
+def _in_schema(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
+    properties = "properties"
+    yield from _in_mapping(
+        f"{_SCHEMAS[key]} ", _mapping(old.get(properties)), _mapping(new.get(properties))
+    )
+    rest = [{name: part for name, part in one.items() if name != properties} for one in (old, new)]
+    yield from _in_mapping(f"{_LABELS[key]}: ", rest[0], rest[1])
+
+
+def _in_mapping(
+    prefix: str, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[Difference]:
+    for name in dict.fromkeys([*old, *new]):
+        if name not in old or name not in new or not _same(old[name], new[name]):
+            where = f"{prefix}{visible(str(name))}"
+            yield _difference(where, old.get(name), new.get(name))
+
+
+def _difference(where: str, old: Any, new: Any) -> Difference:
+    return Difference(where, _shown(old), _shown(new))
+
+
+def _shown(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+    return visible(text)
+
+
+def _same(one: Any, other: Any) -> bool:
+    # As JSON, because Python takes true for 1.
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _parts(old: str, new: str) -> tuple[list[Part], list[Part]]:
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    if len(before) > MOST_COMPARED or len(after) > MOST_COMPARED:
+        return [(True, old)], [(True, new)]
+    left: list[Part] = []
+    right: list[Part] = []
+    for kind, start, end, first, last in SequenceMatcher(None, before, after, False).get_opcodes():
+        if end > start:
+            left.append((kind != "equal", "".join(before[start:end])))
+        if last > first:
+            right.append((kind != "equal", "".join(after[first:last])))
+    return left, right
