@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from controlplane import __version__
@@ -157,6 +158,13 @@ DEMO_DIR = PROJECT_DIR
 # What sends messages to workers; loaded by the processes that do.
 CELERY_APPLICATION = "controlplane.celery"
 
+# The example server of the demo.
+TODO_SERVER = {
+    "command": [sys.executable, "-m", "examples.todo_server"],
+    "environment": ["TODO_DATABASE_URL"],
+    "directory": str(BASE_DIR),
+}
+
 CONTROL_PLANE = {
     "VERSION": __version__,
     "SERVICE_OVERRIDES": ENVIRONMENT.service_overrides,
@@ -183,4 +191,6 @@ CONTROL_PLANE = {
     "EMBEDDINGS_API_KEY": ENVIRONMENT.embeddings_api_key,
     "RERANK_URL": ENVIRONMENT.rerank_url,
     "RERANK_API_KEY": ENVIRONMENT.rerank_api_key,
+    "UPSTREAM_COMMANDS": ENVIRONMENT.upstream_commands or {"todo-server": TODO_SERVER},
+    "UPSTREAM_MAX_CHILDREN": ENVIRONMENT.upstream_max_children,
 }

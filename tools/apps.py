@@ -19,7 +19,7 @@ class ToolsConfig(AppConfig):
     def ready(self) -> None:
         from tools import checks  # noqa: F401 - registers the system checks
         from tools.backends.builtin import register_builtins
-        from tools.backends.late import register_http_apis
+        from tools.backends.late import register_http_apis, register_upstreams
         from tools.backends.pipeline import register_pipelines
         from tools.guards.call_tasks import workers
         from tools.pipelines.kinds import register_kinds
@@ -32,6 +32,7 @@ class ToolsConfig(AppConfig):
         register_builtins()
         register_pipelines(_send_query)
         register_http_apis()
+        register_upstreams()
         connect_signals()
         post_migrate.connect(_prepare_journal, sender=self, dispatch_uid="prepare-journal")
 

@@ -81,6 +81,9 @@ class DeploymentSettings:
     service_overrides: Mapping[str, str]
     rag: RagSettings
     oauth: OAuthSettings | None = None
+    # What stdio MCP servers may be started with: {"command", "environment", "directory"} by name.
+    upstream_commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    upstream_max_children: int = 32
 
     @property
     def keys_optional(self) -> bool:
@@ -107,6 +110,8 @@ def deployment() -> DeploymentSettings:
         service_overrides=values["SERVICE_OVERRIDES"],
         rag=_rag(values),
         oauth=_oauth(values),
+        upstream_commands=values["UPSTREAM_COMMANDS"],
+        upstream_max_children=values["UPSTREAM_MAX_CHILDREN"],
     )
 
 

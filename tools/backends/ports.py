@@ -12,6 +12,7 @@ from typing import Any
 
 from tools.contracts import Caller, ToolSpec
 from tools.guards.redis import RedisLink
+from tools.upstreams import Discovered
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Ports:
     `journal_backlog`.
     `read_result` gives the kept text of an earlier answer: (result id, caller) -> text or None.
     `visible_tools` gives the tools a caller may see, in the catalogue as it is now.
+    `discovered` records what an upstream server (by slug) was found to offer.
     `api_calls` counts the requests to HTTP APIs that this process has logged.
     `link` is the connection to Redis of the calls of this process; `endings` are called before it
     is closed.
@@ -35,6 +37,7 @@ class Ports:
     live: Callable[[], Mapping[str, Any]] | None = None
     read_result: Callable[[str, str], Awaitable[str | None]] | None = None
     visible_tools: Callable[[Caller], tuple[ToolSpec, ...]] | None = None
+    discovered: Callable[[str, Discovered], Awaitable[None]] | None = None
     link: RedisLink | None = None
     api_calls: int = 0
     endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list)

@@ -1,0 +1,208 @@
+"""The backend of upstream MCP servers: a call becomes one tools/call there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from mcp.shared.inbound import X_MCP_HEADER_KEY, mcp_param_headers, x_mcp_header_map
+
+from tools.backends.ports import ports
+from tools.backends.upstream import failures
+from tools.backends.upstream.channel import ChannelFault
+from tools.backends.upstream.manager import Manager
+from tools.backends.upstream.results import INPUT_REQUIRED, Malformed, checked, said
+from tools.backends.upstream.retrying import persist
+from tools.backends.upstream.session import RpcError, Session
+from tools.contracts import (
+    BackendResult,
+    CallContext,
+    Deadline,
+    InputRequired,
+    Round,
+    ToolSpec,
+    wire_time,
+)
+from tools.errors import ErrorDetails, ExecutionFailed, ReportedByTool, ServiceUnavailable
+from tools.upstreams import Upstream
+
+# Questions a server may ask in a row before it gives an answer.
+MOST_ROUNDS: Final = 10
+
+
+class UpstreamBackend:
+    """Serves the tools of source upstream. One for the process; connections are per event loop."""
+
+    def __init__(self) -> None:
+        self._managers: dict[asyncio.AbstractEventLoop, Manager] = {}
+        self._announced: dict[str, Mapping[tuple[str, ...], str]] = {}
+
+    async def call(
+        self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext
+    ) -> BackendResult:
+        server, remote = _bound(spec.binding, spec.name)
+        connection = self.manager().connection(server)
+        work = partial(self._work, spec, remote, arguments, context)
+        try:
+            data = await persist(
+                connection, work, context.deadline, repeatable=spec.read_only or spec.idempotent
+            )
+        except ChannelFault as fault:
+            raise failures.unreachable(server, spec.name, fault) from fault
+        except RpcError as error:
+            raise failures.answered_with_error(server, spec.name, error) from error
+        except asyncio.CancelledError:
+            if not context.deadline.remaining():
+                connection.failed("a call was not answered in time")
+            raise
+        return BackendResult(data)
+
+    async def fetch(
+        self, binding: Mapping[str, Any], method: str, params: Mapping[str, Any], deadline: Deadline
+    ) -> Mapping[str, Any]:
+        """The result of a request that is no call of a tool: a prompt, a resource.
+
+        Raises:
+            ControlPlaneError: saying what went wrong.
+        """
+        server, remote = _bound(binding, method)
+        connection = self.manager().connection(server)
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                return await persist(
+                    connection,
+                    lambda session: session.request(method, params),
+                    deadline,
+                    repeatable=True,
+                )
+        except TimeoutError as fault:
+            raise ServiceUnavailable(f"{server.name} did not answer in time", 5) from fault
+        except ChannelFault as fault:
+            raise failures.unreachable(server, remote, fault) from fault
+        except RpcError as error:
+            raise failures.answered_with_error(server, remote, error) from error
+
+    def manager(self) -> Manager:
+        """The connections of this event loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._managers:
+            for ended in [one for one in self._managers if one.is_closed()]:
+                del self._managers[ended]
+            self._managers[loop] = Manager()
+            ports.endings.append(partial(self._end, loop))
+        return self._managers[loop]
+
+    async def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        manager = self._managers.pop(loop, None)
+        if manager is not None and not loop.is_closed():
+            await manager.close()
+
+    async def _work(
+        self,
+        spec: ToolSpec,
+        remote: str,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        session: Session,
+    ) -> dict[str, Any]:
+        server = spec.binding["server"]
+        self._check_pin(spec, remote)
+        params = {"name": remote, "arguments": arguments}
+        headers = self._headers(spec, arguments, session)
+        meta = _told_upstream(context)
+        round_ = context.round
+        for _ in range(MOST_ROUNDS):
+            asked = {**params, **_answers(round_)}
+            result = await session.request(
+                "tools/call", asked, context=context, meta=meta, headers=headers
+            )
+            if result.get("resultType") != INPUT_REQUIRED:
+                return _passed(server, spec, result)
+            round_ = await _ask(context, result)
+        raise ExecutionFailed(f"{server.name} asks more and more questions")
+
+    def _check_pin(self, spec: ToolSpec, remote: str) -> None:
+        """What runs must be what was approved, also in the moment before the catalogue knows."""
+        server: Upstream = spec.binding["server"]
+        approved = spec.binding.get("fingerprint")
+        offered = self.manager().connection(server).tools.get(remote)
+        if approved and offered != approved:
+            raise failures.held_back(server, spec.name, gone=offered is None)
+
+    def _headers(
+        self, spec: ToolSpec, arguments: Mapping[str, Any], session: Session
+    ) -> Mapping[str, str] | None:
+        """Arguments that the tool wants announced in headers."""
+        if not session.agreed.modern:
+            return None
+        key = spec.binding.get("fingerprint", spec.name)
+        announced = self._announced.get(key)
+        if announced is None:
+            has_any = X_MCP_HEADER_KEY in str(spec.input_schema)
+            announced = x_mcp_header_map(spec.input_schema) if has_any else {}
+            self._announced[key] = announced
+        return mcp_param_headers(announced, arguments) if announced else None
+
+
+def _bound(binding: Mapping[str, Any], name: str) -> tuple[Upstream, str]:
+    server, remote = binding.get("server"), binding.get("remote_name")
+    if not isinstance(server, Upstream) or not remote:
+        raise ServiceUnavailable(
+            f"{name} is not bound to a server", 60, "Tell the operator: refresh the server's tools"
+        )
+    return server, remote
+
+
+def _told_upstream(context: CallContext) -> dict[str, Any]:
+    """What the server is told of the call beside its arguments."""
+    told: dict[str, Any] = {
+        "request_id": str(context.request_id),
+        "timestamp": wire_time(datetime.now(UTC)),
+        **context.trace,
+    }
+    if context.correlation_id:
+        told["correlation_id"] = context.correlation_id
+    if context.thread_id:
+        told["thread_id"] = context.thread_id
+    return told
+
+
+def _passed(server: Upstream, spec: ToolSpec, result: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        passed = checked(result)
+    except Malformed as fault:
+        raise failures.malformed(server, spec.name, str(fault)) from fault
+    if result.get("isError") is True:
+        raise ReportedByTool(said(passed["content"]), passed)
+    return passed
+
+
+def _answers(round_: Round | None) -> dict[str, Any]:
+    if round_ is None:
+        return {}
+    state = {} if round_.state is None else {"requestState": round_.state}
+    return {"inputResponses": dict(round_.responses), **state}
+
+
+async def _ask(context: CallContext, result: Mapping[str, Any]) -> Round:
+    """The caller's answers to what the server needs to know.
+
+    Raises:
+        InputRequired: the caller takes the questions for an answer, and calls again.
+        ExecutionFailed: it cannot be asked.
+    """
+    requests, state = result.get("inputRequests") or {}, result.get("requestState")
+    state = state if isinstance(state, str) else None
+    if not isinstance(requests, Mapping):
+        raise ExecutionFailed("The tool asks something that cannot be understood")
+    if context.asking is not None:
+        return Round(await context.ask(requests), state)
+    if context.in_rounds:
+        raise InputRequired(requests, state)
+    raise ExecutionFailed(
+        "The tool has to ask its caller something, and this caller cannot be asked",
+        ErrorDetails(suggestion="Call it with an MCP client that supports elicitation"),
+    )

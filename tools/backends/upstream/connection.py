@@ -1,0 +1,300 @@
+"""The one connection of this process to one server: opened when needed, replaced when it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from tools.backends.upstream.channel import ChannelFault
+from tools.backends.upstream.discovery import Items, discover, list_tools
+from tools.backends.upstream.session import RpcError, Session
+from tools.upstreams import (
+    ConnectionReport,
+    ConnectionState,
+    Discovered,
+    Kind,
+    Upstream,
+    fingerprint,
+    next_state,
+)
+
+logger = logging.getLogger(__name__)
+
+# Failures in a row that make a connection count as degraded.
+DEGRADED_AFTER: Final = 5
+# How long a call waits for a server that was away when it was last tried.
+DOWN_PATIENCE: Final = 0.5
+# A server that has just been found away is not tried again for every call.
+PAUSE_SECONDS: Final = 0.25
+NO_TOOLS: Final = "No MCP tools available"
+SETTLE_SECONDS: Final = 0.1
+RETIRE_SECONDS: Final = 60.0
+
+# Takes what a server offers, each time it was found out.
+Found = Callable[[Upstream, Discovered], Awaitable[None]]
+
+
+class Down(ChannelFault):
+    """The server could not be connected to, so nothing was asked of it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, sent=False)
+
+
+class Connection:
+    """How one server is reached. Sessions come and go; this stays for as long as the process."""
+
+    def __init__(self, upstream: Upstream, found: Found | None = None) -> None:
+        self.upstream = upstream
+        self.state = ConnectionState.NOT_CONFIGURED
+        self.since = datetime.now(UTC)
+        self.error = ""
+        self.failures = 0
+        self.initialization_time = 0.0
+        self.last_health_check: datetime | None = None
+        self.used_at = time.monotonic()
+        # Set when somebody should look after the connection at once.
+        self.attention = asyncio.Event()
+        self.tools: Mapping[str, str] = {}
+        self._found = found
+        self._session: Session | None = None
+        self._opening: asyncio.Task[Session] | None = None
+        self._failed_at = 0.0
+        # What was said last about a server that is away; saying it at every attempt helps nobody.
+        self._warned = ""
+        self._relisting: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def live(self) -> Session | None:
+        """The session, if there is one that works."""
+        session = self._session
+        return session if session is not None and not session.broken else None
+
+    async def session(self, patience: float) -> Session:
+        """A session that works; connects if there is none, waiting no longer than `patience`.
+
+        Raises:
+            Down: there is none to be had now. Connecting goes on.
+        """
+        self.used_at = time.monotonic()
+        if (session := self.live) is not None:
+            return session
+        if self.state is ConnectionState.FAILED:
+            if self._opening is None and time.monotonic() - self._failed_at < PAUSE_SECONDS:
+                raise Down(self.error)
+            patience = min(patience, DOWN_PATIENCE)
+        opening = self.begin()
+        await asyncio.wait([opening], timeout=patience)
+        if not opening.done():
+            raise Down(self.error or "it does not answer")
+        if opening.cancelled():
+            raise Down("the connection was closed")
+        return opening.result()
+
+    def begin(self) -> asyncio.Task[Session]:
+        """Connect, unless that is under way."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+            self._opening.add_done_callback(self._opened)
+        return self._opening
+
+    def lose(self, session: Session, why: str) -> None:
+        """Use `session` no more: the server has gone, or forgotten it. Others may still end there."""
+        if self._session is session:
+            self._session = None
+            self.error = why
+            self.attention.set()
+            self._spawn(_retire(session))
+
+    def succeeded(self) -> None:
+        """The server did what was asked."""
+        if self.failures or self.state is ConnectionState.DEGRADED:
+            self.failures = 0
+            if self.tools:
+                self.error = ""
+                self._become(ConnectionState.CONNECTED)
+
+    def failed(self, why: str) -> None:
+        """The server did not, though it could be reached."""
+        self.failures += 1
+        self.error = why
+        self.attention.set()
+        if self.failures >= DEGRADED_AFTER and self.state is ConnectionState.CONNECTED:
+            self._become(ConnectionState.DEGRADED)
+
+    def list_changed(self) -> None:
+        """The server offers something else now."""
+        if self._relisting is None or self._relisting.done():
+            self._relisting = self._spawn(self._relist())
+
+    async def disconnect(self) -> None:
+        """Hang up for now; the next call connects again."""
+        await self._end()
+        self._become(ConnectionState.SHUTTING_DOWN)
+        self._become(ConnectionState.DISCONNECTED)
+
+    async def close(self) -> None:
+        """Hang up for good."""
+        if self.state is not ConnectionState.DISCONNECTED:
+            self._become(ConnectionState.SHUTTING_DOWN)
+        for task in self._tasks:
+            task.cancel()
+        await self._end()
+        if self.state is ConnectionState.SHUTTING_DOWN:
+            self._become(ConnectionState.DISCONNECTED)
+
+    def report(self) -> ConnectionReport:
+        """The connection as it is now."""
+        live = self.live
+        state = self.state
+        if live is None and state in {ConnectionState.CONNECTED, ConnectionState.DEGRADED}:
+            # It broke and nobody has tried again yet.
+            state = ConnectionState.CONNECTING
+        return ConnectionReport(
+            server_name=self.upstream.name,
+            transport_type=self.upstream.transport,
+            connection_state=state,
+            discovered_tools=tuple(self.tools),
+            initialization_time=self.initialization_time,
+            last_health_check=self.last_health_check,
+            process_handle=None if live is None else live.channel.process_handle,
+            protocol_version="" if live is None else live.agreed.version,
+            failures=self.failures,
+            error=self.error,
+            since=self.since,
+        )
+
+    async def _open(self) -> Session:
+        upstream, began = self.upstream, time.monotonic()
+        self._become(ConnectionState.CONNECTING)
+        if (old := self._session) is not None:
+            self.lose(old, old.broken)
+        session = Session(upstream, self.list_changed)
+        try:
+            async with asyncio.timeout(upstream.connect_timeout):
+                await session.open()
+                tools = await list_tools(session)
+        except BaseException as fault:
+            await asyncio.shield(session.close())
+            if isinstance(fault, ChannelFault | RpcError | TimeoutError):
+                raise self._unreachable(fault) from fault
+            raise
+        self.initialization_time = time.monotonic() - began
+        self._session = session
+        self.failures = 0
+        self._warned = ""
+        self._use(tools)
+        self.last_health_check = datetime.now(UTC)
+        logger.info(
+            "Connected to %s in %.3f s: %d tools, protocol %s",
+            upstream.slug,
+            self.initialization_time,
+            len(tools),
+            session.agreed.version,
+        )
+        self._spawn(self._find(session, tools))
+        return session
+
+    def _opened(self, opening: asyncio.Task[Session]) -> None:
+        self._opening = None
+        self.attention.set()
+        fault = None if opening.cancelled() else opening.exception()
+        if fault is not None and not isinstance(fault, Down):
+            logger.error("Connecting to %s failed on a bug", self.upstream.slug, exc_info=fault)
+            self._unreachable(fault)
+
+    def _unreachable(self, fault: BaseException) -> Down:
+        seconds = self.upstream.connect_timeout
+        late = isinstance(fault, TimeoutError)
+        why = f"it did not answer within {seconds:g} s" if late else str(fault) or "it failed"
+        if why != self._warned:
+            self._warned = why
+            logger.warning("%s cannot be reached: %s", self.upstream.slug, why)
+        self.error, self._failed_at = why, time.monotonic()
+        self.failures += 1
+        if self.state is ConnectionState.CONNECTING:
+            self._become(ConnectionState.FAILED)
+        return Down(why)
+
+    def _use(self, tools: Items) -> None:
+        """These are the tools there are now, as they are defined now."""
+        self.tools = {
+            tool["name"]: fingerprint(Kind.TOOL, tool)
+            for tool in tools
+            if isinstance(tool.get("name"), str)
+        }
+        if self.tools:
+            self.error = ""
+            self._become(ConnectionState.CONNECTED)
+            return
+        self.error = NO_TOOLS
+        logger.critical("%s: %s", self.upstream.slug, NO_TOOLS)
+        self._become(ConnectionState.DEGRADED)
+
+    async def _relist(self) -> None:
+        # Servers that change many tools say so many times.
+        await asyncio.sleep(SETTLE_SECONDS)
+        if (session := self.live) is None:
+            return
+        try:
+            async with asyncio.timeout(self.upstream.connect_timeout):
+                tools = await list_tools(session)
+        except (ChannelFault, RpcError, TimeoutError) as fault:
+            self.failed(f"its tools could not be listed again: {fault}")
+            return
+        self._use(tools)
+        await self._find(session, tools)
+
+    async def _find(self, session: Session, tools: Items) -> None:
+        if self._found is None:
+            return
+        try:
+            async with asyncio.timeout(4 * self.upstream.connect_timeout):
+                found = await discover(session, tools, self.initialization_time)
+        except (ChannelFault, RpcError, TimeoutError) as fault:
+            logger.warning(
+                "What %s offers beside tools is not known: %s", self.upstream.slug, fault
+            )
+            agreed = session.agreed
+            found = Discovered(agreed.version, agreed.server_info, agreed.instructions, tools)
+        try:
+            await self._found(self.upstream, found)
+        except Exception:
+            logger.exception("What %s offers could not be recorded", self.upstream.slug)
+
+    async def _end(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait([self._opening])
+        if (session := self._session) is not None:
+            self._session = None
+            await session.close()
+
+    def _become(self, following: ConnectionState) -> None:
+        if following is self.state:
+            return
+        self.state = next_state(self.state, following)
+        self.since = datetime.now(UTC)
+        self.attention.set()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+async def _retire(session: Session) -> None:
+    """Close a session once the requests under way in it have ended, or after a while."""
+    try:
+        async with asyncio.timeout(RETIRE_SECONDS):
+            await session.quiet()
+    except TimeoutError:
+        pass
+    finally:
+        await asyncio.shield(session.close())

@@ -1,0 +1,70 @@
+"""Everything a server offers, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tools.backends.upstream.channel import ChannelFault
+from tools.backends.upstream.session import METHOD_NOT_FOUND, RpcError, Session
+from tools.upstreams import Discovered
+
+# A list that never ends must not keep us for ever.
+MOST_PAGES: Final = 1000
+MOST_ITEMS: Final = 20_000
+
+Items = tuple[Mapping[str, Any], ...]
+
+
+async def list_tools(session: Session) -> Items:
+    """All tools. They are asked for whatever the server says it is capable of.
+
+    Raises:
+        ChannelFault, RpcError: they could not be listed.
+    """
+    return await _pages(session, "tools/list", "tools")
+
+
+async def discover(session: Session, tools: Items, seconds: float) -> Discovered:
+    """What else the server offers, beside the `tools` it was already asked for."""
+    agreed = session.agreed
+    return Discovered(
+        protocol_version=agreed.version,
+        server_info=agreed.server_info,
+        instructions=agreed.instructions,
+        tools=tools,
+        prompts=await _all(session, "prompts/list", "prompts"),
+        resources=await _all(session, "resources/list", "resources"),
+        templates=await _all(
+            session, "resources/templates/list", "resourceTemplates", capability="resources"
+        ),
+        seconds=seconds,
+    )
+
+
+async def _all(session: Session, method: str, key: str, capability: str = "") -> Items:
+    if (capability or key) not in session.agreed.capabilities:
+        return ()
+    return await _pages(session, method, key)
+
+
+async def _pages(session: Session, method: str, key: str) -> Items:
+    found: list[Mapping[str, Any]] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        try:
+            page = await session.request(method, {} if cursor is None else {"cursor": cursor})
+        except RpcError as error:
+            # Some announce a capability and then know only a part of its methods.
+            if error.code == METHOD_NOT_FOUND:
+                return tuple(found)
+            raise
+        items = page.get(key)
+        if not isinstance(items, list):
+            raise ChannelFault(f"its answer to {method} has no {key}", sent=True)
+        found.extend(item for item in items if isinstance(item, Mapping))
+        following = page.get("nextCursor")
+        if not isinstance(following, str) or following == cursor or len(found) > MOST_ITEMS:
+            break
+        cursor = following
+    return tuple(found[:MOST_ITEMS])

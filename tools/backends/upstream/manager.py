@@ -1,0 +1,101 @@
+"""The connections of this process, one per server, and where their state is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+
+from tools.backends.ports import ports
+from tools.backends.upstream.connection import Connection
+from tools.backends.upstream.keeper import Keeper
+from tools.guards.redis import RedisDown
+from tools.upstreams import Discovered, Upstream
+
+STATE_KEY: Final = "cp:upstream:{slug}"
+STATE_SECONDS: Final = 120
+_PROCESS: Final = f"{socket.gethostname()}:{os.getpid()}"
+
+
+class Manager:
+    """Opens connections when they are first used, or told to; closes those no longer configured."""
+
+    def __init__(self) -> None:
+        self._connections: dict[str, Connection] = {}
+        self._keepers: dict[str, asyncio.Task[None]] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def connection(self, upstream: Upstream) -> Connection:
+        """The one connection to `upstream`."""
+        known = self._connections.get(upstream.slug)
+        if known is not None and (known.upstream is upstream or known.upstream == upstream):
+            return known
+        if known is not None:
+            self._drop(upstream.slug)
+        connection = self._connections[upstream.slug] = Connection(upstream, _record)
+        keeper = Keeper(connection, _publish)
+        self._keepers[upstream.slug] = asyncio.create_task(keeper.run())
+        return connection
+
+    def follow(self, upstreams: Mapping[str, Upstream]) -> None:
+        """These are the servers there are now; those that are to be there from the start are met."""
+        for slug, connection in list(self._connections.items()):
+            if upstreams.get(slug) != connection.upstream:
+                self._drop(slug)
+        for upstream in upstreams.values():
+            if upstream.connect_at_start and upstream.slug not in self._connections:
+                self.connection(upstream).begin()
+
+    def connections(self) -> tuple[Connection, ...]:
+        return tuple(self._connections.values())
+
+    async def close(self) -> None:
+        """Hang up everywhere."""
+        for slug in list(self._connections):
+            self._drop(slug)
+        while self._closing:
+            await asyncio.wait(set(self._closing))
+
+    def _drop(self, slug: str) -> None:
+        self._keepers.pop(slug).cancel()
+        task = asyncio.create_task(_close(self._connections.pop(slug)))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+
+async def _close(connection: Connection) -> None:
+    await connection.close()
+    await _forget(connection.upstream.slug)
+
+
+async def _record(upstream: Upstream, found: Discovered) -> None:
+    if ports.discovered is not None:
+        await ports.discovered(upstream.slug, found)
+
+
+async def _publish(connection: Connection) -> None:
+    """Let operators see how this process fares with the server."""
+    if ports.link is None:
+        return
+    key = STATE_KEY.format(slug=connection.upstream.slug)
+    state = orjson.dumps({"at": time.time(), **connection.report().to_wire()})
+    try:
+        await ports.link.command("HSET", key, _PROCESS, state)
+        await ports.link.command("EXPIRE", key, STATE_SECONDS)
+    except RedisDown:
+        # Shown states grow old and are left out; the next look tells again.
+        return
+
+
+async def _forget(slug: str) -> None:
+    if ports.link is None:
+        return
+    try:
+        await ports.link.command("HDEL", STATE_KEY.format(slug=slug), _PROCESS)
+    except RedisDown:
+        return

@@ -1,0 +1,41 @@
+"""The result of a tool as its server wrote it, looked at just enough to be passed on safely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tools.context.redact import redact_text
+
+INPUT_REQUIRED: Final = "input_required"
+LONGEST_MESSAGE: Final = 2000
+_CARRIED: Final = ("structuredContent", "_meta")
+
+
+class Malformed(Exception):
+    """Not the result of a tool. The message says why, for the log."""
+
+
+def checked(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a result that are passed on.
+
+    Raises:
+        Malformed: it has none, or they are no content.
+    """
+    structured = result.get("structuredContent")
+    content = result.get("content", [] if isinstance(structured, Mapping) else None)
+    if not isinstance(content, list):
+        raise Malformed("there is no content")
+    for block in content:
+        if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+            raise Malformed("a content block has no type")
+    if structured is not None and not isinstance(structured, Mapping):
+        raise Malformed("structuredContent is not an object")
+    carried = {key: result[key] for key in _CARRIED if isinstance(result.get(key), Mapping)}
+    return {"content": content, **carried}
+
+
+def said(content: list[Any]) -> str:
+    """What the texts among `content` say."""
+    texts = [block["text"] for block in content if isinstance(block.get("text"), str)]
+    return redact_text("\n".join(texts)[:LONGEST_MESSAGE]).strip() or "The tool reports an error"

@@ -1,0 +1,77 @@
+"""Asking a server, again where that is safe.
+
+A server that restarted or forgot the session has not done what was asked: it is met anew and asked
+once more, whatever the tool does. A connection that fails is tried again only for tools that may be
+repeated, after 1, 2 and 4 seconds, within the call's deadline. A server that is known to be away is
+not waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from tools.backends.upstream.channel import ChannelFault, Garbage, Refused, SessionExpired
+from tools.backends.upstream.connection import Connection, Down
+from tools.backends.upstream.session import Session
+from tools.contracts import Deadline
+from tools.upstreams import ConnectionState
+
+DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+_T = TypeVar("_T")
+Work = Callable[[Session], Awaitable[_T]]
+
+
+async def persist(
+    connection: Connection, work: Work[_T], deadline: Deadline, *, repeatable: bool
+) -> _T:
+    """What `work` gives, on a session of `connection`.
+
+    Raises:
+        ChannelFault: the last failure, when trying again is of no use or not safe.
+        RpcError: the server answered with an error.
+    """
+    known_down = connection.state is ConnectionState.FAILED
+    retries = connection.upstream.retries if repeatable and not known_down else 0
+    for delay in DELAYS[:retries]:
+        try:
+            return await _meet_and_ask(connection, work, deadline)
+        except Refused:
+            raise
+        except ChannelFault:
+            if deadline.remaining() <= delay:
+                raise
+        await asyncio.sleep(delay)
+    return await _meet_and_ask(connection, work, deadline)
+
+
+async def _meet_and_ask(connection: Connection, work: Work[_T], deadline: Deadline) -> _T:
+    session = await connection.session(deadline.remaining())
+    try:
+        return await _ask(connection, session, work)
+    except Down:
+        raise
+    except ChannelFault as fault:
+        if fault.sent:
+            raise
+    return await _ask(connection, await connection.session(deadline.remaining()), work)
+
+
+async def _ask(connection: Connection, session: Session, work: Work[_T]) -> _T:
+    try:
+        result = await work(session)
+    except (Refused, Garbage) as fault:
+        # It is there, and answers; meeting it again would change nothing.
+        connection.failed(str(fault))
+        raise
+    except SessionExpired as fault:
+        connection.lose(session, str(fault))
+        raise
+    except ChannelFault as fault:
+        connection.failed(str(fault))
+        connection.lose(session, str(fault))
+        raise
+    connection.succeeded()
+    return result

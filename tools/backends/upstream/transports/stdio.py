@@ -1,0 +1,110 @@
+"""stdio: a child process that reads and writes messages, one a line."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import Final
+
+from typing_extensions import override
+
+from tools.backends.upstream.channel import ChannelFault, Garbage, Listener
+from tools.backends.upstream.children.child import Child, Sinks, start_child
+from tools.backends.upstream.children.commands import allowed_command, child_environment
+from tools.backends.upstream.transports.duplex import DuplexChannel
+from tools.backends.upstream.transports.sealed import opened_texts
+from tools.backends.upstream.transports.wire import MOST_BYTES, TOO_LARGE, decode
+from tools.context.redact import redact_text
+from tools.upstreams import Upstream
+
+logger = logging.getLogger(__name__)
+
+# Servers print a greeting now and then; one that prints nothing else is no server.
+_MOST_OTHER_LINES: Final = 20
+_KEPT_ERROR_LINES: Final = 50
+_LONGEST_LOGGED: Final = 2000
+_LONGEST_TOLD: Final = 300
+
+
+class StdioChannel(DuplexChannel):
+    """Talks to a command of the allow-list that runs as our child."""
+
+    def __init__(self, upstream: Upstream, listener: Listener) -> None:
+        super().__init__(upstream, listener)
+        self._child: Child | None = None
+        self._other_lines = 0
+        self._error_lines: deque[str] = deque(maxlen=_KEPT_ERROR_LINES)
+
+    @override
+    async def open(self) -> None:
+        """Start the child; that it runs does not yet mean that it serves."""
+        entry = allowed_command(self._upstream.command)
+        configured = opened_texts(self._upstream.environment, "variables")
+        sinks = Sinks(
+            on_line=self._line,
+            on_error_line=self._error_line,
+            on_long_line=lambda: self._spoilt(TOO_LARGE),
+            on_end=lambda why: self._lost(self._with_last_words(why)),
+            most_bytes=MOST_BYTES,
+        )
+        self._broken = ""
+        try:
+            async with asyncio.timeout(self._upstream.connect_timeout):
+                self._child = await start_child(
+                    entry,
+                    child_environment(entry, configured),
+                    self._upstream.memory_mb,
+                    sinks,
+                )
+        except TimeoutError:
+            self._broken = "it could not be started in time"
+            raise ChannelFault(self._broken, sent=False) from None
+        except ChannelFault as fault:
+            self._broken = self._broken or str(fault)
+            raise
+        self.process_handle = self._child.pid
+
+    @override
+    async def close(self) -> None:
+        """End the child and everything it started."""
+        self._lost("it was closed")
+        if self._child is not None:
+            await self._child.end()
+
+    @override
+    async def _write(self, raw: bytes) -> None:
+        if self._child is None or not await self._child.write(raw):
+            raise ChannelFault(self._broken or "it takes no more input", sent=False)
+
+    def _line(self, line: bytes) -> None:
+        if self._broken or not line.strip():
+            return
+        try:
+            messages = decode(line)
+        except Garbage as fault:
+            self._other_lines += 1
+            text = line[:_LONGEST_LOGGED].decode(errors="replace")
+            logger.debug("Upstream %s wrote no message: %s", self._upstream.slug, redact_text(text))
+            if self._other_lines >= _MOST_OTHER_LINES:
+                self._spoilt(str(fault))
+            return
+        self._other_lines = 0
+        for message in messages:
+            self._arrived(message)
+
+    def _spoilt(self, why: str) -> None:
+        """What it writes makes no sense: it is ended, whether or not somebody closes the channel."""
+        self._lost(why, garbage=True)
+        if self._child is not None:
+            self._child.end_soon()
+
+    def _error_line(self, line: bytes) -> None:
+        text = redact_text(line[:_LONGEST_LOGGED].decode(errors="replace").rstrip())
+        if text:
+            self._error_lines.append(text)
+            logger.info("Upstream %s: %s", self._upstream.slug, text)
+
+    def _with_last_words(self, why: str) -> str:
+        last = self._error_lines[-1] if self._error_lines else ""
+        return f"{why}: {last[:_LONGEST_TOLD]}" if last else why
