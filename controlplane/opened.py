@@ -8,14 +8,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import connection
 
 from health import snapshot
 from tools.conf import deployment
 from tools.contracts import ServiceState
 from tools.execution.ending import end
+from tools.execution.federation import keeping_upstreams
 from tools.execution.runtime import Runtime, open_runtime
 from tools.services.drain_journal import JournalDrain
+from tools.services.sync_upstream import record_discovery
+from tools.upstreams import Discovered
 
 logger = logging.getLogger(__name__)
 
@@ -33,12 +38,25 @@ async def opened(*, wait: bool) -> AsyncIterator[Runtime]:
         drain = JournalDrain(deployment().redis_url, Path(settings.VAR_DIR) / "journal-spool")
         draining = asyncio.create_task(drain.run())
         try:
-            yield runtime
+            async with keeping_upstreams(runtime, _record):
+                yield runtime
         finally:
             shut(runtime)
             await end(draining)
             await drain.finish()
             runtime.become(ServiceState.STOPPED)
+
+
+async def _record(slug: str, found: Discovered) -> None:
+    """Keep what a server offers in the catalogue."""
+
+    def work() -> None:
+        try:
+            record_discovery(slug, found)
+        finally:
+            connection.close()
+
+    await sync_to_async(work, thread_sensitive=False)()
 
 
 def shut(runtime: Runtime) -> None:

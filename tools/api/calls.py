@@ -12,6 +12,7 @@ from tools.api.credentials import credentials_of
 from tools.api.request_ids import bad_request_id, given_request_id, parse_request_id
 from tools.contracts import ToolCall, Transport
 from tools.errors import ErrorDetails, InvalidArguments, MalformedRequest
+from tools.tracing import trace_of
 
 FIELDS = ("tool", "arguments", "request_id")
 
@@ -57,6 +58,7 @@ def read_call(request: Request) -> ToolCall:
         transport=Transport.REST,
         request_id=request_id,
         fault=fault,
+        trace=trace_of({}, request.headers),
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from tools.backends.registry import Registry
-from tools.contracts import BackendResult, CallContext, ToolSpec
+from tools.contracts import BackendResult, CallContext, InputRequired, ToolSpec
 from tools.errors import (
     BreakerOpen,
     ControlPlaneError,
@@ -44,6 +44,9 @@ async def dispatch(
         raise
     except ControlPlaneError as error:
         await _settle(permit, breakers, failed=error.retryable)
+        raise
+    except InputRequired:
+        await _settle(permit, breakers, failed=False)
         raise
     except asyncio.CancelledError:
         if permit is not None:

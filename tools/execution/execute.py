@@ -16,6 +16,7 @@ from tools.contracts import (
     Credentials,
     Deadline,
     Envelope,
+    InputRequired,
     ToolCall,
     ToolListing,
     ToolSpec,
@@ -33,6 +34,8 @@ from tools.execution import admission, caching, dispatch, envelope, identity, va
 from tools.execution.aim import aim
 from tools.execution.budget import apply_budget
 from tools.execution.journal import CallRecord
+from tools.execution.passing import Passed, passed_on, result_to_check, without_media
+from tools.execution.rounds import answered_by, asked_of
 from tools.execution.runtime import Runtime, serving
 
 logger = logging.getLogger(__name__)
@@ -51,8 +54,10 @@ async def execute(call: ToolCall) -> Envelope:
     runtime.enter()
     runtime.journal.open(record)
     try:
-        data = await _run(runtime, record, meta)
-        answer = _succeeded(record, data, meta)
+        passed = await _run(runtime, record, meta)
+        answer = _succeeded(record, passed, meta)
+    except InputRequired as questions:
+        answer = _asked(record, questions, meta)
     except ControlPlaneError as error:
         answer = _failed(record, error, meta)
     except asyncio.CancelledError:
@@ -71,7 +76,7 @@ async def _caller(runtime: Runtime, credentials: Credentials) -> Caller:
     return identity.identify(credentials, runtime.directory.catalogue)
 
 
-async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Any:
+async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Passed:
     """The stages, in the order that is the contract."""
     call, caller, directory = record.call, record.caller, runtime.directory
     record.advance(CallState.VALIDATING)
@@ -93,6 +98,9 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
         call.progress,
         call.asking,
         call.transport,
+        call.in_rounds,
+        answered_by(call.round, spec, caller),
+        call.trace,
     )
     record.mark("validation")
     meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)
@@ -104,7 +112,7 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
             answer = await dispatch.dispatch(
                 spec, arguments, context, registry=runtime.registry, breakers=runtime.breakers
             )
-        validation.check_result(spec, answer.data, runtime.validators)
+        validation.check_result(spec, result_to_check(spec, answer.data), runtime.validators)
         # What the backend says about its work; a result that is reused comes without it.
         meta.update(answer.meta)
         return answer.data
@@ -118,9 +126,13 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> An
 
 
 async def _budget(
-    runtime: Runtime, record: CallRecord, spec: ToolSpec, data: Any, meta: dict[str, Any]
-) -> Any:
-    data, encoded = _encode(spec, data)
+    runtime: Runtime, record: CallRecord, spec: ToolSpec, raw: Any, meta: dict[str, Any]
+) -> Passed:
+    raw, encoded = _encode(spec, raw)
+    passed = passed_on(spec, raw)
+    data = without_media(passed)
+    if data is not raw:
+        encoded = json.dumps(data, ensure_ascii=False)
     owner, request_id = record.caller.identifier, str(record.call.request_id)
     budgeted = await apply_budget(
         spec,
@@ -131,12 +143,13 @@ async def _budget(
     )
     record.tokens_before, record.tokens_after = budgeted.tokens_before, budgeted.tokens_after
     record.answered(encoded, keep_body=spec.keep_body)
-    record.encoded = encoded if budgeted.data is data else None
+    whole = budgeted.data is data
+    record.encoded = encoded if whole and not passed.media else None
     record.mark("budget")
     meta.update(budgeted.meta)
     if record.cache_hit is not None:
         meta["cache_hit"] = record.cache_hit
-    return budgeted.data
+    return passed if whole else Passed(budgeted.data, None, passed.media)
 
 
 def _encode(spec: ToolSpec, data: Any) -> tuple[Any, str]:
@@ -160,10 +173,18 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _succeeded(record: CallRecord, data: Any, meta: dict[str, Any]) -> Envelope:
+def _succeeded(record: CallRecord, passed: Passed, meta: dict[str, Any]) -> Envelope:
     record.succeed()
     meta["execution_time_ms"] = int(record.duration_ms)
-    return envelope.success(data, record.call.request_id, meta, record.encoded)
+    return envelope.success(passed, record.call.request_id, meta, record.encoded)
+
+
+def _asked(record: CallRecord, questions: InputRequired, meta: dict[str, Any]) -> Envelope:
+    """This leg of the call is over; the caller makes another one with its answers."""
+    record.succeed()
+    meta["execution_time_ms"] = int(record.duration_ms)
+    asked = asked_of(questions, record.call.tool, record.caller)
+    return envelope.asking(asked, record.call.request_id, meta)
 
 
 def _failed(record: CallRecord, error: ControlPlaneError, meta: dict[str, Any]) -> Envelope:

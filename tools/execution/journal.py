@@ -22,7 +22,15 @@ from typing import Any, Final
 import orjson
 
 from tools.context.redact import redact, redact_text
-from tools.contracts import Caller, CallState, ToolCall, ToolSpec, advance
+from tools.contracts import (
+    NOTHING,
+    Caller,
+    CallState,
+    ToolCall,
+    ToolCallContext,
+    ToolSpec,
+    advance,
+)
 from tools.errors import CallStatus, ControlPlaneError, ErrorCode
 from tools.execution.journal_fallback import DirectWriter
 from tools.guards.redis import JOURNAL_STREAM, RedisDown, RedisLink
@@ -32,6 +40,9 @@ call_log = logging.getLogger("tools.calls")
 
 LONGEST_QUERY_KEPT: Final = 8000
 LONGEST_ERROR_KEPT: Final = 1000
+# Of parameters and of a result; the request log has more of them.
+LONGEST_LOGGED: Final = 1000
+UNNAMED: Final = "(no name)"
 
 
 class CallRecord:
@@ -121,7 +132,7 @@ class Journal:
         """
         event = closing_event(record, self._body_bytes)
         await self._confirm(self._send(event), event)
-        log_call(record)
+        log_call(record, event)
 
     async def aclose(self) -> None:
         await asyncio.gather(*self._rescues, return_exceptions=True)
@@ -211,21 +222,17 @@ def closing_event(record: CallRecord, limit: int) -> dict[str, Any]:
     return event
 
 
-def log_call(record: CallRecord) -> None:
-    """One structured line per call."""
+def log_call(record: CallRecord, event: Event) -> None:
+    """One structured line per call, from what the journal says of it: no secrets, nothing long."""
     if not call_log.isEnabledFor(logging.INFO):
         return
+    told = told_afterwards(record, event)
     fields = {
-        "request_id": record.opening["request_id"],
-        "call_id": record.opening["call_id"],
-        "correlation_id": record.opening["correlation_id"] or None,
-        "thread_id": record.opening["thread_id"] or None,
-        "tool_name": record.opening["tool"],
+        **told.to_log(),
+        "call_id": event["call_id"],
         "caller": record.caller.identifier,
         "transport": record.call.transport.value,
-        "duration": round(record.duration_ms / 1000, 6),
-        "status": record.status.value if record.status else None,
-        "code": record.code.value if record.code else None,
+        "code": event["code"] or None,
     }
     # Made by hand: `info` would walk the stack for the name of this file, for every call.
     line = call_log.makeRecord(
@@ -233,6 +240,25 @@ def log_call(record: CallRecord) -> None:
     )
     line.fields = fields
     call_log.handle(line)
+
+
+def told_afterwards(record: CallRecord, event: Event) -> ToolCallContext:
+    """The call as it is logged."""
+    status = record.status or CallStatus.FAILURE
+    succeeded = status is CallStatus.SUCCESS
+    body = event["body"]
+    return ToolCallContext(
+        request_id=event["request_id"],
+        correlation_id=event["correlation_id"] or None,
+        thread_id=event["thread_id"] or None,
+        tool_name=event["tool"] or UNNAMED,
+        parameters=event["parameters"][:LONGEST_LOGGED],
+        execution_start=record.call.received_at,
+        execution_duration=round(record.duration_ms / 1000, 6),
+        status=status,
+        result=(None if body is None else body[:LONGEST_LOGGED]) if succeeded else NOTHING,
+        error=None if succeeded else event["error"] or str(record.code),
+    )
 
 
 def _parameters(arguments: Mapping[str, Any], limit: int) -> tuple[str, int]:

@@ -12,8 +12,15 @@ from typing import Any, Final
 from tools.contracts import Caller, Credentials, PromptSpec, ResourceSpec
 from tools.errors import ErrorDetails, InvalidArguments, Stopping
 from tools.execution import admission, identity
+from tools.execution.federation import fetch
 from tools.execution.kept import RESULT_TEMPLATE, read_kept
-from tools.execution.rendering import render_prompt, render_resource
+from tools.execution.rendering import (
+    check_arguments,
+    render_prompt,
+    render_resource,
+    upstream_contents,
+    upstream_prompt,
+)
 from tools.execution.runtime import Runtime, serving
 from tools.offerings import is_reserved
 from tools.schemas import shown
@@ -44,9 +51,13 @@ async def get_prompt(
         RateLimited: the caller has no calls left.
     """
     runtime, caller = _reading(credentials)
-    rendered = render_prompt(runtime.directory.find_prompt(name, caller), arguments)
+    spec = runtime.directory.find_prompt(name, caller)
+    check_arguments(spec, arguments)
     await admission.take_rate(caller, runtime.rate)
-    return rendered
+    if spec.upstream:
+        params = {"name": spec.upstream["remote_name"], "arguments": dict(arguments)}
+        return upstream_prompt(await fetch(runtime, spec.upstream, "prompts/get", params))
+    return render_prompt(spec, arguments)
 
 
 async def list_resources(credentials: Credentials) -> tuple[ResourceSpec, ...]:
@@ -76,6 +87,10 @@ async def read_resource(credentials: Credentials, uri: str) -> tuple[dict[str, A
         return (await read_kept(uri, caller, runtime.kept),)
     spec, variables = runtime.directory.match_resource(uri, caller)
     await admission.take_rate(caller, runtime.rate)
+    if spec.upstream:
+        return upstream_contents(
+            await fetch(runtime, spec.upstream, "resources/read", {"uri": uri})
+        )
     return (render_resource(spec, uri, variables),)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tools.contracts import PromptArgument, PromptSpec, ResourceSpec
-from tools.errors import ErrorDetails, InvalidArguments
+from tools.errors import ErrorDetails, InvalidArguments, UpstreamFailed
 from tools.offerings import NotAnAddress, TooLong, expand, render_messages
 from tools.schemas import shown
 
@@ -18,9 +18,8 @@ def render_prompt(spec: PromptSpec, arguments: Mapping[str, Any]) -> dict[str, A
     """The messages of `spec` with `arguments` in place; optional ones left out become nothing.
 
     Raises:
-        InvalidArguments: one is missing, not known, no text, or makes too long an answer.
+        InvalidArguments: what they give is too long, or no address where one is needed.
     """
-    _check(spec, arguments)
     try:
         messages = render_messages(spec.messages, arguments, LONGEST_RENDERED)
     except TooLong:
@@ -58,7 +57,12 @@ def render_resource(spec: ResourceSpec, uri: str, variables: Mapping[str, str]) 
         raise _too_long("uri") from None
 
 
-def _check(spec: PromptSpec, arguments: Mapping[str, Any]) -> None:
+def check_arguments(spec: PromptSpec, arguments: Mapping[str, Any]) -> None:
+    """Hold `arguments` to what the prompt takes.
+
+    Raises:
+        InvalidArguments: one is missing, not known or no text.
+    """
     known = {argument.name: argument for argument in spec.arguments}
     for name, value in arguments.items():
         if name not in known:
@@ -76,6 +80,31 @@ def _check(spec: PromptSpec, arguments: Mapping[str, Any]) -> None:
     for argument in spec.arguments:
         if argument.required and not arguments.get(argument.name):
             raise _missing(argument)
+
+
+def upstream_prompt(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The prompt that an upstream server gave.
+
+    Raises:
+        UpstreamFailed: it gave something else.
+    """
+    messages = result.get("messages")
+    if not isinstance(messages, list):
+        raise UpstreamFailed("The server of this prompt gave an answer that cannot be understood")
+    about = result.get("description")
+    return {**({"description": about} if isinstance(about, str) else {}), "messages": messages}
+
+
+def upstream_contents(result: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """The contents that an upstream server gave.
+
+    Raises:
+        UpstreamFailed: it gave something else.
+    """
+    contents = result.get("contents")
+    if not isinstance(contents, list) or not all(isinstance(one, dict) for one in contents):
+        raise UpstreamFailed("The server of this resource gave an answer that cannot be understood")
+    return tuple(contents)
 
 
 def _missing(argument: PromptArgument) -> InvalidArguments:

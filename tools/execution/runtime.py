@@ -29,7 +29,7 @@ from tools.execution.ending import end
 from tools.execution.journal import CallRecord, Journal, Observer
 from tools.execution.lookup import Directory
 from tools.execution.validation import Validators
-from tools.guards.breaker import Breakers
+from tools.guards.breaker import STANDARD_CONFIGS, Breakers, CircuitBreakerConfig
 from tools.guards.cache import ResultCache
 from tools.guards.call_tasks import CallTasks
 from tools.guards.concurrency import Slots
@@ -65,7 +65,8 @@ class Runtime:
         self.rate = RateLimiter(self.link)
         # A killed process gives its slots back after this long.
         self.slots = Slots(self.link, lease_seconds=LEASE_SECONDS)
-        self.breakers = Breakers(self.link)
+        self._breaker_configs = dict(STANDARD_CONFIGS)
+        self.breakers = Breakers(self.link, self._breaker_configs)
         self.cache = ResultCache(self.link)
         self.kept = KeptResults(self.link)
         self.tasks = CallTasks(
@@ -109,6 +110,8 @@ class Runtime:
     def use(self, catalogue: Catalogue) -> None:
         """Serve from this catalogue from now on; calls under way keep the one they began with."""
         before, self.directory = self.directory, Directory(catalogue)
+        for name, (threshold, recovery) in catalogue.breakers.items():
+            self._breaker_configs[name] = CircuitBreakerConfig(threshold, recovery)
         for listener in self.changed:
             listener(before, self.directory)
         logging.getLogger().setLevel(catalogue.settings.logging_level)

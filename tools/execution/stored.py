@@ -13,7 +13,13 @@ from datetime import datetime
 from typing import Any
 
 from tools.contracts import Caller, CallerKind, Credentials, Envelope, ToolCall, Transport
-from tools.errors import ControlPlaneError, ErrorCode, ErrorDetails, InternalFault
+from tools.errors import (
+    ControlPlaneError,
+    ErrorCode,
+    ErrorDetails,
+    InternalFault,
+    ReportedByTool,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ def write_call(call: ToolCall, caller: Caller) -> str:
             "correlation_id": call.correlation_id,
             "thread_id": call.thread_id,
             "askable": sorted(call.askable),
+            "trace": dict(call.trace),
             "toolset": call.credentials.toolset,
             "caller": {
                 "kind": caller.kind,
@@ -69,6 +76,7 @@ def read_call(text: str) -> StoredCall:
         correlation_id=values["correlation_id"],
         thread_id=values["thread_id"],
         askable=frozenset(values["askable"]),
+        trace=values.get("trace", {}),
         caller=caller,
     )
     return StoredCall(call, caller, values["toolset"])
@@ -89,6 +97,8 @@ def write_answer(answer: Envelope) -> str:
             "meta": dict(answer.meta),
             "timestamp": answer.timestamp.isoformat(),
             "failure": None if failure is None else _write_failure(failure),
+            "result": answer.result,
+            "media": list(answer.media),
         },
         default=str,
     )
@@ -109,6 +119,8 @@ def read_answer(text: str) -> Envelope:
         meta=values["meta"],
         timestamp=datetime.fromisoformat(values["timestamp"]),
         failure=None if failure is None else _read_failure(failure),
+        result=values.get("result"),
+        media=tuple(values.get("media", ())),
     )
 
 
@@ -117,6 +129,7 @@ def _write_failure(failure: ControlPlaneError) -> dict[str, Any]:
         "kind": type(failure).__name__,
         "message": failure.message,
         "details": failure.details.to_wire(),
+        **({"result": failure.result} if isinstance(failure, ReportedByTool) else {}),
     }
 
 
@@ -130,6 +143,8 @@ def _read_failure(values: dict[str, Any]) -> ControlPlaneError:
     # Each kind has a constructor of its own; what they all keep is the same.
     failure = kind.__new__(kind)
     ControlPlaneError.__init__(failure, values["message"], ErrorDetails(**details))
+    if isinstance(failure, ReportedByTool):
+        failure.result = values.get("result", {})
     return failure
 
 

@@ -6,6 +6,7 @@ import asyncio
 import re
 import uuid
 from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -16,10 +17,12 @@ from mcp.shared.exceptions import MCPError
 from tools.contracts import Progress, ToolCall
 from tools.execution import execute
 from tools.execution.ending import cancel_once
+from tools.mcp_server.asking import asking_of, round_of, takes_questions
 from tools.mcp_server.cancellations import cancellable
 from tools.mcp_server.peer import current_peer
 from tools.mcp_server.progress import reporting
 from tools.mcp_server.results import call_result
+from tools.tracing import trace_of
 
 # How long a cancelled call may take to give back what it holds.
 CLOSING_SECONDS: Final = 5
@@ -32,7 +35,13 @@ async def call_tool(
 ) -> dict[str, Any]:
     """Run one call. Cancelling the message, or hanging up, cancels the call."""
     async with reporting(ctx) as progress:
-        call = asyncio.create_task(execute(tool_call(ctx, params, progress)))
+        made = replace(
+            tool_call(ctx, params, progress),
+            asking=asking_of(ctx),
+            in_rounds=takes_questions(ctx),
+            round=round_of(params),
+        )
+        call = asyncio.create_task(execute(made))
         with cancellable(ctx, call):
             envelope = await undisturbed(call)
     return call_result(envelope, ctx.protocol_version)
@@ -63,7 +72,9 @@ def tool_call(
     progress: Progress | None = None,
 ) -> ToolCall:
     """The call a message asks for."""
-    return call_of(params.name, params.arguments or {}, ctx.meta or {}, progress)
+    headers = getattr(ctx.request, "headers", {})
+    trace = trace_of(ctx.meta or {}, headers)
+    return call_of(params.name, params.arguments or {}, ctx.meta or {}, progress, trace)
 
 
 def call_of(
@@ -71,6 +82,7 @@ def call_of(
     arguments: Mapping[str, Any],
     meta: Mapping[str, Any],
     progress: Progress | None = None,
+    trace: Mapping[str, str] | None = None,
 ) -> ToolCall:
     """A call by the current peer; `meta` may name it."""
     peer = current_peer.get()
@@ -84,6 +96,7 @@ def call_of(
         correlation_id=correlation_id,
         thread_id=_given(meta, "thread_id"),
         progress=progress,
+        trace=trace or {},
     )
 
 

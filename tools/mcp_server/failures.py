@@ -8,7 +8,13 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 
 from tools.contracts import Envelope
-from tools.errors import ControlPlaneError, InternalFault, McpKind, ResourceNotFound
+from tools.errors import (
+    ControlPlaneError,
+    InternalFault,
+    McpKind,
+    ReportedByTool,
+    ResourceNotFound,
+)
 
 
 def error_body(error: ControlPlaneError) -> dict[str, Any]:
@@ -40,6 +46,9 @@ def failed_call(envelope: Envelope) -> dict[str, Any]:
     if error.mcp_kind is McpKind.PROTOCOL:
         raise protocol_error(error, str(envelope.request_id))
     structured = {"error": error_body(error)}
+    if isinstance(error, ReportedByTool) and error.result.get("content"):
+        # The tool's own words, to the model as they are.
+        return {"structuredContent": structured, **error.result, "isError": True}
     text = json.dumps(structured, ensure_ascii=False, default=str)
     return {
         "content": [{"type": "text", "text": text}],

@@ -108,6 +108,9 @@ def tool_wire(spec: ToolSpec) -> dict[str, Any]:
             "idempotentHint": spec.idempotent,
         },
     }
+    if (given := spec.metadata.get("annotations")) is not None:
+        # What an upstream server says, and no more than that.
+        wire["annotations"] = dict(given)
     if spec.title:
         wire["title"] = spec.title
         wire["annotations"]["title"] = spec.title

@@ -22,8 +22,12 @@ def call_result(envelope: Envelope, version: str) -> dict[str, Any]:
     Raises:
         MCPError: when the failure is one for the client program.
     """
+    if envelope.asked is not None:
+        return {**envelope.asked, "_meta": _meta(envelope)}
     if not envelope.success or envelope.data is None:
         result = failed_call(envelope)
+    elif envelope.result is not None:
+        result = _passed_through(envelope.result, version)
     else:
         text = envelope.encoded or json.dumps(envelope.data, ensure_ascii=False)
         result = {
@@ -31,13 +35,28 @@ def call_result(envelope: Envelope, version: str) -> dict[str, Any]:
                 {"type": "text", "text": text},
                 *_whole(envelope, version),
                 *_file(envelope.data, version),
+                *envelope.media,
             ],
             "structuredContent": dict(envelope.data),
             "isError": False,
         }
-    result["_meta"] = _meta(envelope)
+    result["_meta"] = {**result.get("_meta", {}), **_meta(envelope)}
     result["resultType"] = "complete"
     return result
+
+
+def _passed_through(given: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """The result of an upstream server, in blocks that the client's version knows."""
+    content = given["content"]
+    if version in BEFORE_RESOURCE_LINKS:
+        content = [_in_words(block) for block in content]
+    return {**given, "content": content, "isError": False}
+
+
+def _in_words(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    if block.get("type") != "resource_link":
+        return block
+    return {"type": "text", "text": f"{block.get('name', 'resource')}: {block.get('uri', '')}"}
 
 
 def _meta(envelope: Envelope) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -28,6 +29,7 @@ from tools.mcp_server.cancellations import cancellable_by
 from tools.mcp_server.results import call_result
 from tools.mcp_server.server import LIST_TTL_MS, CatalogueServer, presentation
 from tools.mcp_server.transports.ordinary import LIST, Ordinary
+from tools.tracing import trace_of
 
 # Seconds after which a call counts as long enough to be worth watching its client.
 LOOK_AFTER: Final = 0.05
@@ -67,7 +69,11 @@ class DirectLane:
         if message.method == LIST:
             await _send_json(send, _listed(message))
             return
-        call = asyncio.create_task(execute(call_of(message.name, message.arguments, message.meta)))
+        trace = trace_of(message.meta, message.headers)
+        made = call_of(message.name, message.arguments, message.meta, trace=trace)
+        if message.takes_questions:
+            made = replace(made, in_rounds=True)
+        call = asyncio.create_task(execute(made))
         with cancellable_by(message.session, message.id, call):
             await _Exchange(message, call, receive, send).run()
 

@@ -27,6 +27,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from tools.errors import MalformedRequest
 from tools.mcp_server.messages import decoded
+from tools.tracing import TRACE_HEADERS
 
 CALL: Final = "tools/call"
 LIST: Final = "tools/list"
@@ -37,12 +38,13 @@ _READ: Final = {
     for name in (
         *("accept", "content-type", SESSION),
         *(MCP_METHOD_HEADER, MCP_NAME_HEADER, MCP_PROTOCOL_VERSION_HEADER),
+        *TRACE_HEADERS,
     )
 }
 _PARAM_PREFIX: Final = MCP_PARAM_HEADER_PREFIX.lower().encode()
 _MEMBERS: Final = {"jsonrpc", "id", "method", "params"}
 _OF_CALL: Final = {"name", "arguments", "_meta"}
-_OUR_META: Final = {"request_id", "correlation_id", "thread_id"}
+_OUR_META: Final = {"request_id", "correlation_id", "thread_id", *TRACE_HEADERS}
 _MODERN_META: Final = {
     *_OUR_META,
     PROTOCOL_VERSION_META_KEY,
@@ -64,10 +66,16 @@ class Ordinary:
     arguments: Mapping[str, Any]
     meta: Mapping[str, Any]
     session: str
+    headers: Mapping[str, str]
 
     @property
     def modern(self) -> bool:
         return self.version in MODERN_PROTOCOL_VERSIONS
+
+    @property
+    def takes_questions(self) -> bool:
+        """Whether questions to its user are an answer that the client can do something with."""
+        return self.modern and "elicitation" in self.meta[CLIENT_CAPABILITIES_META_KEY]
 
 
 def ordinary(raw_headers: list[tuple[bytes, bytes]], body: bytes) -> Ordinary | None:
@@ -89,7 +97,7 @@ def ordinary(raw_headers: list[tuple[bytes, bytes]], body: bytes) -> Ordinary | 
     if not sound or not routed:
         return None
     arguments, session = params.get("arguments", {}), headers.get(SESSION, "")
-    return Ordinary(method, version, message["id"], name, arguments, meta, session)
+    return Ordinary(method, version, message["id"], name, arguments, meta, session, headers)
 
 
 def _headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str] | None:
