@@ -1,0 +1,1 @@
+"""Things that run beside the control plane, for trying it out."""

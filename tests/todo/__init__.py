@@ -1,0 +1,1 @@
+"""The Todo server by itself, without a control plane."""
