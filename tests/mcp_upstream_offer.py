@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.mcp_upstream_state import Switches
@@ -88,6 +89,8 @@ PROMPTS: tuple[Definition, ...] = (
 RESOURCES: tuple[Definition, ...] = (
     {"uri": "trial://page", "name": "page", "mimeType": "text/plain"},
 )
+# What the argument of the prompt may be completed to.
+NAMES = ("Ada", "Alan", "Grace")
 TEMPLATES: tuple[Definition, ...] = (
     {"uriTemplate": "trial://page/{number}", "name": "pages", "mimeType": "text/plain"},
 )
@@ -97,11 +100,27 @@ def tools(switches: Switches) -> list[Any]:
     """The tools as they are listed now."""
     if switches.no_tools:
         return []
-    listed: list[Any] = []
-    for definition in TOOLS:
-        description = switches.descriptions.get(definition["name"], definition["description"])
-        listed.append({**definition, "description": description})
+    listed = [*_listed(TOOLS, switches), *switches.more_tools]
     return listed + list(BAD_TOOLS) if switches.bad_tools else listed
+
+
+def others(switches: Switches) -> dict[str, tuple[str, list[Any]]]:
+    """What else is listed now: the member of the answer and its items, by method."""
+    return {
+        "prompts/list": ("prompts", _listed(PROMPTS, switches)),
+        "resources/list": ("resources", _listed(RESOURCES, switches)),
+        "resources/templates/list": ("resourceTemplates", _listed(TEMPLATES, switches)),
+    }
+
+
+def _listed(definitions: Sequence[Definition], switches: Switches) -> list[Any]:
+    return [
+        {**one, "description": switches.descriptions[one["name"]]}
+        if one["name"] in switches.descriptions
+        else one
+        for one in definitions
+        if one["name"] not in switches.without
+    ]
 
 
 def page(items: list[Any], cursor: str | None, size: int) -> tuple[list[Any], str | None]:

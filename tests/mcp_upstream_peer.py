@@ -12,7 +12,7 @@ from typing import Any
 
 from tests import mcp_upstream_offer as offer
 from tests.mcp_upstream_state import Folder, Switches
-from tests.mcp_upstream_tools import HANDLERS, Call
+from tests.mcp_upstream_tools import HANDLERS, PIXEL, Call, CannotAsk, plain
 
 MODERN = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -24,6 +24,7 @@ CAPABILITIES = {
     "tools": {"listChanged": True},
     "prompts": {"listChanged": True},
     "resources": {"listChanged": True},
+    "completions": {},
 }
 
 Message = dict[str, Any]
@@ -125,12 +126,7 @@ class Peer:
     def _other(
         self, method: str, params: Message, client: Client, modern: bool, switches: Switches
     ) -> Message:
-        lists = {
-            "tools/list": ("tools", offer.tools(switches)),
-            "prompts/list": ("prompts", list(offer.PROMPTS)),
-            "resources/list": ("resources", list(offer.RESOURCES)),
-            "resources/templates/list": ("resourceTemplates", list(offer.TEMPLATES)),
-        }
+        lists = {"tools/list": ("tools", offer.tools(switches)), **offer.others(switches)}
         if method in lists:
             key, items = lists[method]
             items, following = offer.page(items, params.get("cursor"), switches.page_size)
@@ -147,8 +143,10 @@ class Peer:
             words = {"type": "text", "text": f"Hello {params['arguments']['who']}."}
             return {"messages": [{"role": "user", "content": words}]}
         if method == "resources/read":
-            page = {"uri": params["uri"], "mimeType": "text/plain", "text": "The page."}
-            return {"contents": [page]}
+            return _read(params["uri"])
+        if method == "completion/complete":
+            names = [name for name in offer.NAMES if name.startswith(params["argument"]["value"])]
+            return {"completion": {"values": names, "total": len(names), "hasMore": False}}
         raise Fault(-32601, f"Method not found: {method}")
 
     def _initialize(self, params: Message, client: Client) -> Message:
@@ -186,11 +184,14 @@ class Peer:
     ) -> Message:
         name, meta = params.get("name", ""), params.get("_meta") or {}
         handler = HANDLERS.get(name)
-        if handler is None:
+        switches = self.folder.switches()
+        if handler is None and any(one.get("name") == name for one in switches.more_tools):
+            handler = plain
+        if handler is None or name in switches.without:
             raise Fault(-32602, f"Unknown tool: {name}")
         arguments = params.get("arguments") or {}
-        self.folder.note("call", tool=name, arguments=arguments, meta=meta)
-        if crashes := self.folder.switches().crash_calls:
+        self.folder.note("call", tool=name, arguments=arguments, meta=meta, headers=headers)
+        if crashes := switches.crash_calls:
             self.folder.set(crash_calls=crashes - 1)
             os.kill(os.getpid(), signal.SIGKILL)
         capabilities = meta.get(CAPABILITIES_KEY) or client.capabilities
@@ -215,6 +216,17 @@ class Peer:
             self.announce,
             headers,
         )
-        result = await handler(call)
+        try:
+            result = await handler(call)
+        except CannotAsk:
+            raise Fault(-32021, "The client cannot be asked, and has to be") from None
         self.folder.note("done", tool=name)
         return result
+
+
+def _read(uri: str) -> Message:
+    if not uri.startswith("trial://page"):
+        raise Fault(-32002, "Resource not found")
+    if uri.endswith("/picture"):
+        return {"contents": [{"uri": uri, "mimeType": "image/png", "blob": PIXEL}]}
+    return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": "The page."}]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ class Switches:
     HTTP; over stdio the program then ends at once. `forget` makes sessions unknown that were opened
     when it had another value. `crash_calls` is how many of the coming tool calls end the program.
     `stream` answers over event streams even where there is only an answer; `break_stream` cuts
-    such a stream before the answer. `era` is "both", "modern" or "handshake".
+    such a stream before the answer. `era` is "both", "modern" or "handshake". `more_tools` are
+    definitions that are listed too, and `without` the names of things that are not. `insist` makes
+    a tool with a question ask those who cannot be asked ("ask"), or refuse them ("refuse").
     """
 
     hang: str = ""
@@ -37,6 +39,9 @@ class Switches:
     forget: int = 0
     crash_calls: int = 0
     descriptions: Mapping[str, str] = field(default_factory=dict)
+    more_tools: Sequence[Any] = ()
+    without: Sequence[str] = ()
+    insist: str = ""
 
     def hangs_on(self, method: str) -> bool:
         """Whether a request of that method is left without an answer."""

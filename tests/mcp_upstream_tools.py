@@ -30,6 +30,10 @@ class Garbage(Exception):
     """Answer with bytes that are not JSON."""
 
 
+class CannotAsk(Exception):
+    """Answer with the error for clients that lack a capability."""
+
+
 @dataclass
 class Call:
     """One call of a tool, and the way back to its client.
@@ -95,7 +99,10 @@ async def progress(call: Call) -> Result:
 
 
 async def elicit(call: Call) -> Result:
-    if not call.askable:
+    insist = call.folder.switches().insist
+    if not call.askable and insist == "refuse":
+        raise CannotAsk
+    if not call.askable and not insist:
         return text("There is nobody to ask.", isError=True)
     if not call.modern:
         return _greeting(await call.ask("elicitation/create", QUESTION))
@@ -159,6 +166,10 @@ async def structured(call: Call) -> Result:
 
 async def context(call: Call) -> Result:
     return text("see inside", structuredContent={"meta": call.meta, "headers": call.headers})
+
+
+async def plain(call: Call) -> Result:
+    return text(f"{call.params['name']} ran")
 
 
 HANDLERS: dict[str, Callable[[Call], Awaitable[Result]]] = {
