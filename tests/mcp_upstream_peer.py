@@ -137,17 +137,10 @@ class Peer:
             info = {"io.modelcontextprotocol/serverInfo": INFO}
             found = {"supportedVersions": [MODERN], "capabilities": CAPABILITIES, "_meta": info}
             return {**found, "instructions": "For tests."}
-        if method == "ping":
-            return {}
-        if method == "prompts/get":
-            words = {"type": "text", "text": f"Hello {params['arguments']['who']}."}
-            return {"messages": [{"role": "user", "content": words}]}
-        if method == "resources/read":
-            return _read(params["uri"])
-        if method == "completion/complete":
-            names = [name for name in offer.NAMES if name.startswith(params["argument"]["value"])]
-            return {"completion": {"values": names, "total": len(names), "hasMore": False}}
-        raise Fault(-32601, f"Method not found: {method}")
+        found = _content(method, params)
+        if found is None:
+            raise Fault(-32601, f"Method not found: {method}")
+        return found
 
     def _initialize(self, params: Message, client: Client) -> Message:
         wanted = params.get("protocolVersion")
@@ -222,6 +215,21 @@ class Peer:
             raise Fault(-32021, "The client cannot be asked, and has to be") from None
         self.folder.note("done", tool=name)
         return result
+
+
+def _content(method: str, params: Message) -> Message | None:
+    """What prompts, resources and completions are answered with; None for other methods."""
+    if method == "ping":
+        return {}
+    if method == "prompts/get":
+        words = {"type": "text", "text": f"Hello {params['arguments']['who']}."}
+        return {"messages": [{"role": "user", "content": words}]}
+    if method == "resources/read":
+        return _read(params["uri"])
+    if method == "completion/complete":
+        names = [name for name in offer.NAMES if name.startswith(params["argument"]["value"])]
+        return {"completion": {"values": names, "total": len(names), "hasMore": False}}
+    return None
 
 
 def _read(uri: str) -> Message:
