@@ -18,15 +18,21 @@ def failures() -> dict[str, ControlPlaneError]:
         errors.Stopping: errors.Stopping(),
         errors.BreakerOpen: errors.BreakerOpen("It failed too often", 3),
         errors.TransportFault: errors.TransportFault("It cannot be reached", 3),
+        errors.HeldBack: errors.HeldBack("Its definition was changed", 3),
         errors.ConnectionLimitExceeded: errors.ConnectionLimitExceeded(5, 5),
         errors.DeadlineExceeded: errors.DeadlineExceeded("echo", 3),
         errors.InternalFault: errors.InternalFault(),
+        errors.ReportedByTool: errors.ReportedByTool("No such row", _reported()),
         errors.NsipApiFailed: errors.NsipApiFailed("get_lineage", "Connection refused"),
     }
     return {
         kind.__name__: made.get(kind) or kind("It failed on command", details)
         for kind in sorted(_subclasses(ControlPlaneError), key=lambda kind: kind.__name__)
     }
+
+
+def _reported() -> dict[str, object]:
+    return {"content": [{"type": "text", "text": "No such row"}], "isError": True}
 
 
 def _subclasses(root: type[ControlPlaneError]) -> set[type[ControlPlaneError]]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 REDACTED: Final = "[redacted]"
 DEEPEST: Final = 40
+LONGEST_KNOWN: Final = 64
+_CONTAINERS: Final = (Mapping, list, tuple)
 
 SECRET_NAME: Final = re.compile(
     r"pass(word|wd|phrase)|secret|token(?!s|_(count|used|budget|limit|type))|api[-_ ]?key|authori[sz]ation"
@@ -45,18 +48,29 @@ def redact(value: Any, depth: int = DEEPEST) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         # Not a number of JSON, and no database takes it for one.
         return str(value)
-    if depth == 0:
-        return REDACTED if isinstance(value, Mapping | list | tuple) else value
-    if isinstance(value, Mapping):
-        return {
-            redact_text(str(key)): REDACTED
-            if SECRET_NAME.search(str(key)) and item not in (None, "")
-            else redact(item, depth - 1)
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [redact(item, depth - 1) for item in value]
-    return value
+    if value is None or isinstance(value, int | float) or not isinstance(value, _CONTAINERS):
+        return value
+    return _inside(value, depth - 1) if depth else REDACTED
+
+
+def _inside(value: Any, depth: int) -> Any:
+    if not isinstance(value, Mapping):
+        return [redact(item, depth) for item in value]
+    shown: dict[str, Any] = {}
+    for key, item in value.items():
+        text = str(key)
+        name, secret = _known(text) if len(text) <= LONGEST_KNOWN else _named(text)
+        shown[name] = REDACTED if secret and item not in (None, "") else redact(item, depth)
+    return shown
+
+
+def _named(key: str) -> tuple[str, bool]:
+    """A name as it may be written down, and whether it names a secret."""
+    return redact_text(key), SECRET_NAME.search(key) is not None
+
+
+# The same few names come with every call.
+_known = lru_cache(maxsize=4096)(_named)
 
 
 def redact_text(text: str) -> str:

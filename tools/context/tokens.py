@@ -35,6 +35,8 @@ def count(text: str) -> int:
         TokenCountingFailed: when the vocabulary cannot be loaded.
     """
     encoding = _encoding()
+    if len(text) <= LONGEST_PIECE:
+        return len(encoding.encode_ordinary(text))
     return sum(len(encoding.encode_ordinary(piece)) for piece in pieces(text))
 
 

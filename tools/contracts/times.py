@@ -20,8 +20,9 @@ def time_ordered_uuid() -> uuid.UUID:
 
 def wire_time(moment: datetime) -> str:
     """ISO 8601 in UTC with exactly milliseconds, as every timestamp on the wire."""
-    utc = moment.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    # 2026-11-17T14:42:05.967+00:00, of which the end has another spelling here.
+    return utc.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
 def time_of(call_id: uuid.UUID) -> datetime:

@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 # Above this many characters counting takes longer than handing it to a thread.
 OFFLOAD_CHARACTERS: Final = 20_000
+NO_RULES: Final = Rules()
 NOT_KEPT: Final = "The whole result could not be kept for paging, so it was not shortened"
 
 _T = TypeVar("_T")
@@ -76,11 +77,14 @@ async def apply_budget(
 
 def _rules(spec: ToolSpec) -> Rules:
     """The rules of a tool. Bad ones must not fail its calls: its answers are cut by their shape."""
+    written = spec.binding.get("rules")
+    if not written:
+        return NO_RULES
     try:
-        return Rules.from_json(spec.binding.get("rules") or {})
+        return Rules.from_json(written)
     except ValueError as fault:
         logger.warning("The rules for answers of %s are not used: %s", spec.name, fault)
-        return Rules()
+        return NO_RULES
 
 
 def _count(data: Any, encoded: str) -> int:

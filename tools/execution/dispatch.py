@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from tools.backends.registry import Registry
@@ -17,6 +16,7 @@ from tools.errors import (
     ServiceUnavailable,
 )
 from tools.guards.breaker import BreakerRefused, Breakers, Permit
+from tools.upstreams import Upstream
 
 
 async def dispatch(
@@ -85,28 +85,17 @@ async def _call(
 async def _admit(spec: ToolSpec, breakers: Breakers) -> Permit | None:
     if not spec.dependency:
         return None
-    asked = asyncio.ensure_future(breakers.admit(spec.dependency))
     try:
-        return await asyncio.shield(asked)
-    except asyncio.CancelledError:
-        # The answer is still to come, and with it perhaps the one probe of a half-open breaker.
-        asked.add_done_callback(partial(_give_back, breakers))
-        raise
+        return await breakers.admit(spec.dependency)
     except BreakerRefused as refused:
-        raise BreakerOpen(
-            f"{spec.dependency} is failing and is left alone for now", refused.retry_after
-        ) from refused
+        raise BreakerOpen(_left_alone(spec), refused.retry_after) from refused
 
 
-def _give_back(breakers: Breakers, asked: asyncio.Future[Permit]) -> None:
-    if not asked.cancelled() and asked.exception() is None:
-        returning = asyncio.ensure_future(breakers.abandon(asked.result()))
-        _returning.add(returning)
-        returning.add_done_callback(_returning.discard)
-
-
-# Held here because the event loop itself keeps only weak references.
-_returning: set[asyncio.Future[None]] = set()
+def _left_alone(spec: ToolSpec) -> str:
+    server = spec.binding.get("server")
+    if isinstance(server, Upstream):
+        return server.left_alone
+    return f"{spec.dependency} is failing and is left alone for now"
 
 
 async def _settle(permit: Permit | None, breakers: Breakers, *, failed: bool) -> None:

@@ -128,11 +128,11 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
 async def _budget(
     runtime: Runtime, record: CallRecord, spec: ToolSpec, raw: Any, meta: dict[str, Any]
 ) -> Passed:
-    raw, encoded = _encode(spec, raw)
     passed = passed_on(spec, raw)
-    data = without_media(passed)
-    if data is not raw:
-        encoded = json.dumps(data, ensure_ascii=False)
+    shown = without_media(passed)
+    data, encoded = _encode(spec, shown)
+    if data is not shown:
+        passed = Passed(data, None, passed.media)
     owner, request_id = record.caller.identifier, str(record.call.request_id)
     budgeted = await apply_budget(
         spec,

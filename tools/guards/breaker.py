@@ -17,6 +17,7 @@ says CLOSED with no failures; the deadline of each call still bounds what a dead
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import secrets
@@ -130,6 +131,7 @@ class Permit:
     name: str
     token: str
     generation: str = ""
+    is_probe: bool = False
 
 
 class Breakers:
@@ -168,13 +170,23 @@ class Breakers:
             reply = await self._step("admit", Permit(name, token))
         except RedisDown:
             return Permit(name, token)
+        except asyncio.CancelledError:
+            # The answer is still to come, and with it perhaps the one probe of a half-open breaker.
+            self._tell("abandon", Permit(name, token))
+            raise
         if reply[6]:
             raise BreakerRefused(name, max(0.0, float(reply[6])))
-        return Permit(name, token, reply[2])
+        return Permit(name, token, reply[2], reply[1] == BreakerState.HALF_OPEN)
 
     async def success(self, permit: Permit) -> None:
-        """The call went well: failures start from 0 again, a probe closes the breaker."""
-        await self._report("success", permit)
+        """The call went well: failures start from 0 again, a probe closes the breaker.
+
+        Only a probe is worth waiting for; what is sent after an ordinary success comes after it.
+        """
+        if permit.is_probe:
+            await self._report("success", permit)
+        elif permit.generation:
+            self._tell("success", permit)
 
     async def failure(self, permit: Permit) -> None:
         """The call failed: one more in a row, a probe opens the breaker again."""
@@ -230,10 +242,22 @@ class Breakers:
             logger.debug("The %s of a call to %s went unrecorded", step, permit.name)
 
     async def _step(self, step: str, permit: Permit) -> list[Any]:
-        keys, arguments = step_arguments(step, permit, self.config(permit.name), self._now)
-        reply: list[Any] = await self._link.script(STEP, keys, *arguments)
+        reply: list[Any] = await self._submit(step, permit)
         tell_change(permit.name, reply)
         return reply
+
+    def _submit(self, step: str, permit: Permit) -> asyncio.Future[Any]:
+        keys, arguments = step_arguments(step, permit, self.config(permit.name), self._now)
+        return self._link.submit_script(STEP, keys, *arguments)
+
+    def _tell(self, step: str, permit: Permit) -> None:
+        """Take a step that nobody waits for."""
+
+        def told(reply: asyncio.Future[Any]) -> None:
+            if not reply.cancelled() and reply.exception() is None:
+                tell_change(permit.name, reply.result())
+
+        self._submit(step, permit).add_done_callback(told)
 
 
 def step_arguments(

@@ -85,7 +85,8 @@ elseif step == 'failure' and counts then
   if is_probe or breaker.failures >= threshold then
     move('OPEN')
   end
-elseif step == 'abandon' and is_probe then
+elseif step == 'abandon' and half_open and token ~= '' and breaker.probe == token then
+  -- By its token alone: who gave up before the admission was answered knows no generation.
   write({probe = '', probe_until = ''})
 end
 
