@@ -25,9 +25,11 @@ class ToolsConfig(AppConfig):
         from tools.pipelines.kinds import register_kinds
         from tools.services.announce_change import connect_signals
         from tools.services.index_workers import index_workers
+        from tools.services.upstream_workers import upstream_workers
 
         workers.send = _send_call
         index_workers.send = _send_indexing
+        upstream_workers.send = _send_look
         register_kinds()
         register_builtins()
         register_pipelines(_send_query)
@@ -55,6 +57,12 @@ def _send_query(query_id: str, queue: str, message: Mapping[str, Any]) -> None:
     from tools.tasks import send_query
 
     send_query(query_id, queue, message)
+
+
+def _send_look(ask_id: str, server_id: int, seconds: int) -> None:
+    from tools.tasks import send_look
+
+    send_look(ask_id, server_id, seconds)
 
 
 def _send_indexing(task: str, arguments: Sequence[Any]) -> None:

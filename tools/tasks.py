@@ -28,6 +28,8 @@ OPEN_EVERY: Final = 5
 MOST_OPENINGS: Final = 120
 SHORTEST_QUERY: Final = 0.1
 INGEST_QUEUE: Final = "ingest"
+LOOK_START_SECONDS: Final = 60
+LOOK_KILL_SECONDS: Final = 5
 # Texts for people; by default Celery writes out the whole message a second time.
 UNWRITTEN: Final[Mapping[str, Any]] = {"argsrepr": "(…)", "kwargsrepr": "{}"}
 
@@ -192,6 +194,32 @@ def send_indexing(task: str, arguments: Sequence[Any]) -> None:
     steps = {step.__name__: step for step in (plan_index, ingest_documents, assemble_index)}
     steps[task].apply_async(
         tuple(arguments), queue=INGEST_QUEUE, retry_policy={"max_retries": 1, "interval_start": 0}
+    )
+
+
+# Not told twice: whoever asked sees that nothing came of it, and asks again.
+@shared_task(ignore_result=True, acks_late=False)
+def look_at_upstream(ask_id: str, server_id: int) -> None:
+    """Look at an MCP server for somebody who waits."""
+    from tools.services.ask_upstream import answer
+
+    answer(ask_id, server_id)
+
+
+def send_look(ask_id: str, server_id: int, seconds: int) -> None:
+    """Hand a look at an MCP server to the workers; worthless when none takes it up soon.
+
+    Raises:
+        Exception: whatever the broker raises.
+    """
+    import_module(settings.CELERY_APPLICATION)
+    look_at_upstream.apply_async(
+        (ask_id, server_id),
+        expires=LOOK_START_SECONDS,
+        # The look itself ends before; these are for one that does not.
+        soft_time_limit=seconds + LOOK_KILL_SECONDS,
+        time_limit=seconds + 2 * LOOK_KILL_SECONDS,
+        retry_policy={"max_retries": 1, "interval_start": 0},
     )
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from tools.conf import deployment
 from tools.contracts import ToolSource
 from tools.guards.cache import CacheStats, ResultCache, last_space
 from tools.guards.cache_listing import Listed, list_entries
 from tools.guards.redis import RedisDown, RedisLink
 from tools.models import ApiService, Tool
+from tools.services.over_redis import over_redis
 
 MOST_LISTED: Final = 200
 
@@ -51,17 +50,8 @@ def purge_all() -> int | None:
 
 
 def _asked(work: Callable[[RedisLink], Coroutine[Any, Any, _T]]) -> _T | None:
-    async def ask() -> _T:
-        link = RedisLink(deployment().redis_url)
-        try:
-            # The cache itself would hide that Redis is away.
-            await link.command("PING")
-            return await work(link)
-        finally:
-            await link.close()
-
     try:
-        return asyncio.run(ask())
+        return over_redis(work)
     except RedisDown:
         return None
 

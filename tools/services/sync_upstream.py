@@ -65,7 +65,7 @@ def record_discovery(server: int | str, found: Discovered, *, noted: bool = Fals
     digest = _digest(found)
     row = _find(known_by)
     if not noted and row.discovered_hash == digest and row.last_discovery.get("ok"):
-        return Report(row.slug, _counts(found), unchanged=True)
+        return Report(row.slug, counts_of(found), unchanged=True)
     try:
         return _record(known_by, found, digest, noted=noted)
     except IntegrityError:
@@ -102,7 +102,9 @@ def _record(known_by: Mapping[str, Any], found: Discovered, digest: str, *, note
             raise UnknownServer(f"There is no MCP server {next(iter(known_by.values()))!r}")
         same = locked.discovered_hash == digest and not noted
         changes = Changes() if same else Sync(locked, found).run()
-        warnings = locked.last_discovery.get("warnings", []) if same else _warnings(found, changes)
+        warnings = (
+            locked.last_discovery.get("warnings", []) if same else warnings_of(found, changes)
+        )
         _note(
             locked.pk,
             discovered_hash=digest,
@@ -111,7 +113,7 @@ def _record(known_by: Mapping[str, Any], found: Discovered, digest: str, *, note
         )
     if not same:
         _tell(locked.slug, changes, warnings)
-    return Report(locked.slug, _counts(found), unchanged=same, changes=changes)
+    return Report(locked.slug, counts_of(found), unchanged=same, changes=changes)
 
 
 def _note(pk: int, **values: Any) -> None:
@@ -130,14 +132,15 @@ def _summary(found: Discovered, warnings: list[str]) -> dict[str, Any]:
             "seconds": round(found.seconds, 3),
             "protocol_version": found.protocol_version[:40],
             "server_info": texts,
-            "counts": _counts(found),
+            "counts": counts_of(found),
             "warnings": warnings[:MOST_WARNINGS],
         }
     )
     return summary
 
 
-def _warnings(found: Discovered, changes: Changes) -> list[str]:
+def warnings_of(found: Discovered, changes: Changes) -> list[str]:
+    """What an operator should know of a discovery."""
     warnings = [] if found.tools else [NO_TOOLS]
     in_instructions = text_findings("instructions", found.instructions)
     warnings += [f"Its instructions: {finding.text}" for finding in in_instructions]
@@ -157,7 +160,8 @@ def _tell(slug: str, changes: Changes, warnings: list[str]) -> None:
     )
 
 
-def _counts(found: Discovered) -> dict[str, int]:
+def counts_of(found: Discovered) -> dict[str, int]:
+    """How many things of each kind a server offers."""
     kinds = ("tools", "prompts", "resources", "templates")
     return {kind: len(getattr(found, kind)) for kind in kinds}
 

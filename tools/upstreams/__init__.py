@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools.upstreams.pinning import Kind, fingerprint, pinned
 from tools.upstreams.states import ConnectionReport, ConnectionState, next_state
-from tools.upstreams.values import Discovered, Era, Upstream, UpstreamTransport
+from tools.upstreams.values import Discovered, Era, Upstream, UpstreamTransport, breaker_name
 
 __all__ = [
     "ConnectionReport",
@@ -14,6 +14,7 @@ __all__ = [
     "Kind",
     "Upstream",
     "UpstreamTransport",
+    "breaker_name",
     "fingerprint",
     "next_state",
     "pinned",

@@ -62,6 +62,9 @@ SERVICE: Final[Mapping[ConnectionState, str]] = {
     _S.DISCONNECTED: "STOPPED",
 }
 LIVE: Final = frozenset({_S.CONNECTED, _S.DEGRADED})
+# The hash in Redis that each process tells its state in, and how long that is remembered.
+STATE_KEY: Final = "cp:upstream:{slug}"
+STATE_SECONDS: Final = 120
 
 
 def next_state(current: ConnectionState, following: ConnectionState) -> ConnectionState:

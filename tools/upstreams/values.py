@@ -10,6 +10,11 @@ from typing import Any
 from tools.contracts import Transport
 
 
+def breaker_name(slug: str) -> str:
+    """The name of the circuit breaker of a server."""
+    return f"mcp:{slug}"
+
+
 class UpstreamTransport(StrEnum):
     """The ways to an upstream server, in the words of the doors of this service."""
 
@@ -67,9 +72,14 @@ class Upstream:
         return self.display_name or self.slug
 
     @property
+    def left_alone(self) -> str:
+        """What callers read while it fails too often to be asked."""
+        return self.unavailable_message or f"{self.name} is failing and is left alone for now"
+
+    @property
     def dependency(self) -> str:
         """The name of its circuit breaker."""
-        return f"mcp:{self.slug}"
+        return breaker_name(self.slug)
 
 
 @dataclass(frozen=True, slots=True)
