@@ -46,26 +46,29 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Differen
         before, after = old.get(key), new.get(key)
         if _same(before, after):
             continue
-        if (
-            key in _SCHEMAS
-            and isinstance(before or {}, Mapping)
-            and isinstance(after or {}, Mapping)
-        ):
-            found += _in_schema(key, before or {}, after or {})
-        elif key == "annotations":
-            found += _in_mapping("hint ", _mapping(before), _mapping(after))
-        else:
-            found.append(_difference(_LABELS.get(key, key), before, after))
+        # What has no parts of its own to tell apart is shown whole.
+        inside = list(_inside(key, before, after))
+        found += inside or [_difference(_LABELS.get(key, key), before, after)]
     return found
+
+
+def _inside(key: str, old: Any, new: Any) -> Iterator[Difference]:
+    """Where two values of a field differ, if both have the parts that such a field should have."""
+    if not _is_mapping_or_none(old) or not _is_mapping_or_none(new):
+        return
+    if key in _SCHEMAS:
+        yield from _in_schema(key, old or {}, new or {})
+    elif key == "annotations":
+        yield from _in_mapping("hint ", old or {}, new or {})
 
 
 def _in_schema(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
     properties = "properties"
-    yield from _in_mapping(
-        f"{_SCHEMAS[key]} ", _mapping(old.get(properties)), _mapping(new.get(properties))
-    )
-    rest = [{name: part for name, part in one.items() if name != properties} for one in (old, new)]
-    yield from _in_mapping(f"{_LABELS[key]}: ", rest[0], rest[1])
+    before, after = old.get(properties), new.get(properties)
+    if _is_mapping_or_none(before) and _is_mapping_or_none(after):
+        yield from _in_mapping(f"{_SCHEMAS[key]} ", before or {}, after or {})
+        old, new = ({name: one[name] for name in one if name != properties} for one in (old, new))
+    yield from _in_mapping(f"{_LABELS[key]}: ", old, new)
 
 
 def _in_mapping(
@@ -93,8 +96,8 @@ def _same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _is_mapping_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, Mapping)
 
 
 def _parts(old: str, new: str) -> tuple[list[Part], list[Part]]:

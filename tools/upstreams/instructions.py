@@ -26,7 +26,8 @@ _PATTERNS: Final = tuple(
             "tells the model to put other instructions aside",
         ),
         (
-            r"<\s*/?\s*(?:important|system|secret|instructions?|admin|assistant|hidden|critical)\s*/?>"
+            r"<\s{0,9}/?\s{0,9}(?:important|system|secret|instructions?|admin|assistant|hidden|critical)"
+            r"\s{0,9}/?>"
             r"|<\|[a-z_]+\|>|\[/?(?:INST|SYSTEM)\]|(?:^|\n)[ #]{0,9}system\s{0,9}:",
             "has a mark that models take for orders from their operator",
         ),
@@ -73,12 +74,12 @@ _PATTERNS: Final = tuple(
         ),
         (r"<!--", "has a comment that is not shown to people"),
         (
-            r"!\[[^\]]*\]\(\s*(?:https?:)?//",
+            r"!\[[^\]]{0,300}\]\(\s{0,9}(?:https?:)?//",
             "has a picture that is fetched from elsewhere when shown",
         ),
-        (r"\]\(\s*https?://[^)\s?&]{1,300}[?&][^)\s=]{1,300}=", "has a link that carries data"),
+        (r"\]\(\s{0,9}https?://[^)\s?&]{1,300}[?&][^)\s=]{1,300}=", "has a link that carries data"),
         (
-            r"(?:data|javascript|vbscript):[a-z]+/?[a-z-]*[;,(]",
+            r"(?:data|javascript|vbscript):[a-z]{1,40}/?[a-z-]{0,60}[;,(]",
             "has a link that runs or holds data",
         ),
         (r"[A-Za-z0-9+/]{100,}={0,2}|(?:[0-9a-f]{2}){60,}", "has a long run of encoded data"),
