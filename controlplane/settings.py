@@ -158,9 +158,9 @@ DEMO_DIR = PROJECT_DIR
 # What sends messages to workers; loaded by the processes that do.
 CELERY_APPLICATION = "controlplane.celery"
 
-# The example server of the demo.
+# The example server of the demo. Children see nothing of our environment, so it is told where state is.
 TODO_SERVER = {
-    "command": [sys.executable, "-m", "examples.todo_server"],
+    "command": [sys.executable, "-m", "examples.todo_server", "--var-dir", str(VAR_DIR)],
     "environment": ["TODO_DATABASE_URL"],
     "directory": str(BASE_DIR),
 }

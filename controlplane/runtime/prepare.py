@@ -16,7 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from controlplane.runtime.refusal import StartRefused
 from tools.services.prune_journal import prepare_journal
-from tools.services.seed_demo import seed_demo
+from tools.services.seed_demo import SeedResult, seed_demo
 
 # No 0, O, 1, l or I: the password is read off a screen.
 LETTERS = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -107,9 +107,9 @@ def ensure_administrator(name: str, password: str) -> Login:
     return Login(name, None if password else chosen, created=True)
 
 
-def ensure_demo() -> str | None:
-    """Create the demo data that is missing; the demo client's key if it was issued just now."""
-    return seed_demo().demo_key
+def ensure_demo() -> SeedResult:
+    """Create the demo data that is missing."""
+    return seed_demo()
 
 
 def release_database() -> None:

@@ -119,7 +119,7 @@ class Startup:
             environment.admin_user, environment.admin_password
         )
         if self._options.demo:
-            self._demo_key = prepare.ensure_demo()
+            self._seed()
         prepare.release_database()
         instance = Instance(
             service.service_host, service.service_port, self._options.host, self._options.port
@@ -175,6 +175,12 @@ class Startup:
         if path:
             report = prepare.apply_file(str(Path(path).resolve()))
             self._say(f"  Config      {report or path}")
+
+    def _seed(self) -> None:
+        seeded = prepare.ensure_demo()
+        self._demo_key = seeded.demo_key
+        for row in seeded.skipped:
+            self._say(f"  Demo        left alone: {row}")
 
     def _run_checks(self) -> None:
         faults: list[CheckMessage] = [

@@ -9,7 +9,7 @@ from tools.services.seed_demo import seed_demo
 
 
 def seeded(door: RestDoor) -> RestDoor:
-    seed_demo()
+    seed_demo(servers=False)
     statistics.forget()
     server_metrics.forget()
     return door

@@ -55,7 +55,7 @@ def campaign(way: Way, folder: Path, seconds: float) -> None:
     """Warm up, load, leave; then compare the books and the sizes."""
     make_service(security_rate_limit=100_000_000)
     make_tool(name="echo")
-    seed_demo()
+    seed_demo(servers=False)
     ledger = Ledger()
     crowd = (way.transport, way.mode, CLIENTS // PROCESSES)
     with (

@@ -21,6 +21,7 @@ from tools.services.nsip_tools import PREFIX
 from tools.services.seed_nsip import seed_nsip
 from tools.services.seed_offerings import seed_offerings
 from tools.services.seed_pipelines import seed_pipelines
+from tools.services.seed_upstreams import meet_upstreams, seed_upstreams
 
 EVERYTHING = "all"
 DEMO_CLIENT = "demo"
@@ -37,8 +38,11 @@ class SeedResult:
     demo_key: str | None = field(default=None, repr=False)
 
 
-def seed_demo() -> SeedResult:
-    """Create what is missing, in one transaction."""
+def seed_demo(*, servers: bool = True) -> SeedResult:
+    """Create what is missing, in one transaction; then ask new MCP servers what they offer.
+
+    Without `servers` there are none of those.
+    """
     result = SeedResult()
     with transaction.atomic():
         _seed_service(result)
@@ -47,8 +51,12 @@ def seed_demo() -> SeedResult:
         result.created += seed_offerings()
         _seed_pipelines(result)
         _seed_nsip(result)
+        if servers:
+            _seed_upstreams(result)
         _seed_toolset(result)
         _seed_client(result)
+    if servers:
+        result.skipped += meet_upstreams()
     return result
 
 
@@ -129,6 +137,12 @@ def _definition(builtin: BuiltinTool) -> dict[str, Any]:
 
 def _seed_pipelines(result: SeedResult) -> None:
     created, skipped = seed_pipelines()
+    result.created += created
+    result.skipped += skipped
+
+
+def _seed_upstreams(result: SeedResult) -> None:
+    created, skipped = seed_upstreams()
     result.created += created
     result.skipped += skipped
 

@@ -92,7 +92,7 @@ def test_a_searched_toolset_lists_two_tools_and_serves_all(
     door: RestDoor, backend: FakeBackend, way: Way
 ) -> None:
     make_service(security_api_keys_enabled=True)
-    seed_demo()
+    seed_demo(servers=False)
     many = [make_tool(name=f"report_{number}") for number in range(20)]
     weather = make_tool(name="weather", description="Tells the weather of a town for tomorrow.")
     searched = make_toolset(slug="searched", tools=[*many, weather], search_only=True)

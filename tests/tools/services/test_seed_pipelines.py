@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_first_start_offers_the_eight_tools_of_the_contract() -> None:
     # F0-01 F0-02 S0-054 S0-083
-    created = seed_demo().created
+    created = seed_demo(servers=False).created
     assert f"corpus {DEMO_CORPUS}" in created
     assert {f"rag_{name}" for name in CONTRACT} == set(
         Tool.objects.filter(name__startswith="rag_").values_list("name", flat=True)

@@ -22,7 +22,7 @@ WAYS = ("tool_search", "call_tool")
 
 def shelve(specs: Iterable[ToolSpec] = SHELF) -> list[Tool]:
     """The shelf as rows of the catalogue, beside the built-in tools and in place of all others."""
-    seed_demo()
+    seed_demo(servers=False)
     # The shelf has tools of these names.
     PipelineConfig.objects.all().delete()
     ApiService.objects.all().delete()
@@ -99,7 +99,7 @@ def test_filters_and_the_limit_hold(door: RestDoor) -> None:
 
 
 def test_neither_search_nor_call_finds_itself(door: RestDoor) -> None:
-    seed_demo()
+    seed_demo(servers=False)
     found = search(door, "tool_search call_tool: search tools and call a tool", limit=20)
     assert {"tool_search", "call_tool"}.isdisjoint(names(found))
     assert "server_metrics" in names(search(door, "server_metrics"))
@@ -120,7 +120,7 @@ def test_neither_search_nor_call_finds_itself(door: RestDoor) -> None:
 def test_bad_arguments_are_refused(
     door: RestDoor, arguments: dict[str, Any], parameter: str
 ) -> None:
-    seed_demo()
+    seed_demo(servers=False)
     answer = door.call("tool_search", arguments)
     assert answer.status_code == 400
     assert answer.json()["meta"]["details"]["parameter"] == parameter
@@ -148,7 +148,7 @@ def test_a_caller_finds_only_what_it_was_granted(door: RestDoor) -> None:
 
 
 def test_changes_of_the_catalogue_are_found(door: RestDoor) -> None:
-    seed_demo()
+    seed_demo(servers=False)
     assert "zebra_counter" not in names(search(door, "count zebras"))
     tool = make_tool(name="zebra_counter", description="Counts striped horses in a picture.")
     wait_until(lambda: names(search(door, "zebra"))[:1] == ["zebra_counter"], what="the new tool")
@@ -161,7 +161,7 @@ def test_changes_of_the_catalogue_are_found(door: RestDoor) -> None:
 
 
 def test_a_search_names_the_tool_that_reads_a_shortened_schema_whole(door: RestDoor) -> None:
-    seed_demo()
+    seed_demo(servers=False)
     about = {"type": "object", "properties": {"deep": {"description": "many words " * 60}}}
     schema = {"type": "object", "properties": {f"field_{n}": about for n in range(20)}}
     for number in range(3):
