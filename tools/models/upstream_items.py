@@ -26,9 +26,6 @@ class ItemState(models.TextChoices):
     GONE = "gone", "No longer offered"
 
 
-ROWS = ("tool", "prompt", "resource")
-
-
 class UpstreamItem(models.Model):
     """One thing a server offers: what was approved of it, and what the server says now.
 
@@ -117,7 +114,18 @@ def _remove_rows(instance: UpstreamServer, using: str, **kwargs: Any) -> None:
 
 
 def _look_again(instance: UpstreamItem, using: str, **kwargs: Any) -> None:
-    """What was deleted by hand is found anew by the next discovery, also by one that says the same."""
+    """What was deleted by hand is found anew by the next discovery, also by one that says the same.
+
+    Its row goes with it: nobody could answer for it, and it would keep its name from what comes.
+    """
+    rows = (
+        (Tool, instance.tool_id),
+        (Prompt, instance.prompt_id),
+        (Resource, instance.resource_id),
+    )
+    for model, pk in rows:
+        if pk is not None:
+            model.objects.using(using).filter(pk=pk).delete()
     servers = UpstreamServer._base_manager.using(using)
     servers.filter(pk=instance.server_id).update(discovered_hash="")
 

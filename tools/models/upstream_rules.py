@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from tools.models.http_rules import header_faults
 from tools.upstreams import Era, UpstreamTransport
+from tools.upstreams.values import RESERVED_HEADERS
 
 LONGEST_SECONDS: Final = 60
 MOST_RETRIES: Final = 5
@@ -108,7 +109,10 @@ def secret_header_faults(headers: Any) -> list[str]:
     """What is wrong with the headers of a server, without a word of their values."""
     if not isinstance(headers, Mapping):
         return ['Must be a JSON object of texts, such as {"Authorization": "Bearer ..."}.']
-    return header_faults(headers)
+    reserved = [name for name in headers if str(name).lower() in RESERVED_HEADERS]
+    return header_faults({name: headers[name] for name in headers if name not in reserved}) + [
+        f"{name} is set by the client itself." for name in reserved
+    ]
 
 
 def environment_faults(environment: Any) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from tools.contracts import Transport
 
@@ -30,6 +30,14 @@ class Era(StrEnum):
     AUTO = "auto"
     MODERN = "modern"
     HANDSHAKE = "handshake"
+
+
+# Headers that belong to HTTP itself or to MCP; what an operator wrote there would break requests.
+RESERVED_HEADERS: Final = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
+    | {"last-event-id", "transfer-encoding", "upgrade"}
+    | {"mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
+)
 
 
 @dataclass(frozen=True, slots=True)

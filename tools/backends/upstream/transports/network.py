@@ -30,6 +30,7 @@ from tools.backends.http_api.network import Certificates
 from tools.backends.upstream.channel import ChannelFault, Garbage, Refused
 from tools.backends.upstream.transports.sealed import opened_texts
 from tools.upstreams import Upstream
+from tools.upstreams.values import RESERVED_HEADERS
 
 DNS_SECONDS: Final = 10
 # What goes wrong with a request; `told` says what each means.
@@ -40,11 +41,6 @@ FAULTS: Final = (
     TimeoutError,
     OSError,
     ValueError,
-)
-# Belong to HTTP itself or to MCP; what an operator writes there would break requests.
-_OURS: Final = frozenset(
-    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
-    | {"last-event-id", "mcp-session-id", "transfer-encoding", "upgrade"}
 )
 
 
@@ -193,7 +189,7 @@ def _check_literal(url: URL, place: str, allowed: Sequence[Network]) -> None:
 def _configured_headers(upstream: Upstream) -> CIMultiDict[str]:
     headers: CIMultiDict[str] = CIMultiDict()
     for name, value in opened_texts(upstream.headers, "headers").items():
-        if name.lower() in _OURS:
+        if name.lower() in RESERVED_HEADERS:
             raise ChannelFault(f"its header {name} cannot be set", sent=False)
         if not name.isascii() or set(name + value) & set("\r\n\0"):
             raise ChannelFault(f"its header {name!r} cannot be sent", sent=False)
