@@ -137,10 +137,10 @@ class Peer:
             info = {"io.modelcontextprotocol/serverInfo": INFO}
             found = {"supportedVersions": [MODERN], "capabilities": CAPABILITIES, "_meta": info}
             return {**found, "instructions": "For tests."}
-        found = _content(method, params)
-        if found is None:
+        content = _content(method, params)
+        if content is None:
             raise Fault(-32601, f"Method not found: {method}")
-        return found
+        return content
 
     def _initialize(self, params: Message, client: Client) -> Message:
         wanted = params.get("protocolVersion")

@@ -168,6 +168,10 @@ async def context(call: Call) -> Result:
     return text("see inside", structuredContent={"meta": call.meta, "headers": call.headers})
 
 
+async def mixed(call: Call) -> Result:
+    return {"content": [*(await huge(call))["content"], *(await image(call))["content"]]}
+
+
 async def plain(call: Call) -> Result:
     return text(f"{call.params['name']} ran")
 
@@ -176,6 +180,6 @@ HANDLERS: dict[str, Callable[[Call], Awaitable[Result]]] = {
     handler.__name__: handler
     for handler in (
         *(echo, sleep, fail, garbage, malformed, huge, progress, elicit, change, crash),
-        *(counted, image, audio, link, embedded, structured, context),
+        *(counted, image, audio, link, embedded, structured, context, mixed),
     )
 }

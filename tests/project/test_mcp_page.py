@@ -30,7 +30,7 @@ from tools.mcp_server.changes import METHODS, Changes
 from tools.mcp_server.failures import error_body
 from tools.mcp_server.listing import tool_wire
 from tools.mcp_server.paging import PAGE_SIZE
-from tools.mcp_server.results import BEFORE_RESOURCE_LINKS
+from tools.mcp_server.older import BEFORE_RESOURCE_LINKS
 from tools.mcp_server.transports import conversation, direct, duplex, sse, stdio, websocket
 
 PAGE = read(REFERENCE / "mcp.md")

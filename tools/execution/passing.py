@@ -1,12 +1,13 @@
 """What an upstream server answered, as the doors pass it on.
 
 Doors that speak MCP give the result as the server wrote it. Others give the structured content where
-texts say no more than it does, and the content blocks otherwise. Pictures and sounds are not text:
+it is what the tool announced or texts say no more than it does, and all of it otherwise. Pictures and sounds are not text:
 they do not count towards a token budget and are never cut.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -33,7 +34,9 @@ def passed_on(spec: ToolSpec, raw: Any) -> Passed:
     if not isinstance(content, list):
         return Passed(raw)
     structured = raw.get("structuredContent")
-    if structured is not None and all(block["type"] == "text" for block in content):
+    if structured is not None and (
+        _only_texts(content) if spec.output_schema else _repeats(content, structured)
+    ):
         return Passed(structured, raw)
     media = tuple(block for block in content if _is_media(block))
     return Passed(
@@ -57,6 +60,27 @@ def without_media(passed: Passed) -> Any:
         for block in passed.data["content"]
     ]
     return {**passed.data, "content": content}
+
+
+def _only_texts(content: list[Any]) -> bool:
+    return all(block["type"] == "text" for block in content)
+
+
+def _repeats(content: list[Any], structured: Mapping[str, Any]) -> bool:
+    """Whether the content is the structured content once more, for clients that read only texts."""
+    if not content:
+        return True
+    if len(content) > 1 or content[0]["type"] != "text":
+        return False
+    text = content[0].get("text")
+    # Servers wrap what is no object, and write the bare value as text.
+    bare = structured.get("result") if structured.keys() == {"result"} else structured
+    if text == bare:
+        return True
+    try:
+        return json.loads(text) in (structured, bare)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _is_media(block: Mapping[str, Any]) -> bool:

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from tools.contracts import Envelope, wire_time
 from tools.mcp_server.failures import failed_call
+from tools.mcp_server.older import BEFORE_RESOURCE_LINKS, readable
 
 RESULT_URI: Final = "result://{request_id}"
-# Versions whose clients do not know resource links.
-BEFORE_RESOURCE_LINKS: Final = frozenset({"2024-11-05", "2025-03-26"})
 # What is told of a file in place of its bytes.
 FILE_KEYS: Final = frozenset({"content_type", "bytes", "sha256", "url", "note"})
 
@@ -25,9 +24,9 @@ def call_result(envelope: Envelope, version: str) -> dict[str, Any]:
     if envelope.asked is not None:
         return {**envelope.asked, "_meta": _meta(envelope)}
     if not envelope.success or envelope.data is None:
-        result = failed_call(envelope)
+        result = readable(failed_call(envelope), version)
     elif envelope.result is not None:
-        result = _passed_through(envelope.result, version)
+        result = {**readable(envelope.result, version), "isError": False}
     else:
         text = envelope.encoded or json.dumps(envelope.data, ensure_ascii=False)
         result = {
@@ -43,20 +42,6 @@ def call_result(envelope: Envelope, version: str) -> dict[str, Any]:
     result["_meta"] = {**result.get("_meta", {}), **_meta(envelope)}
     result["resultType"] = "complete"
     return result
-
-
-def _passed_through(given: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """The result of an upstream server, in blocks that the client's version knows."""
-    content = given["content"]
-    if version in BEFORE_RESOURCE_LINKS:
-        content = [_in_words(block) for block in content]
-    return {**given, "content": content, "isError": False}
-
-
-def _in_words(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    if block.get("type") != "resource_link":
-        return block
-    return {"type": "text", "text": f"{block.get('name', 'resource')}: {block.get('uri', '')}"}
 
 
 def _meta(envelope: Envelope) -> dict[str, Any]:

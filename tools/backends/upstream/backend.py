@@ -13,10 +13,11 @@ from mcp.shared.inbound import X_MCP_HEADER_KEY, mcp_param_headers, x_mcp_header
 from tools.backends.ports import ports
 from tools.backends.upstream import failures
 from tools.backends.upstream.channel import ChannelFault
+from tools.backends.upstream.connection import Connection
 from tools.backends.upstream.manager import Manager
 from tools.backends.upstream.results import INPUT_REQUIRED, Malformed, checked, said
 from tools.backends.upstream.retrying import persist
-from tools.backends.upstream.session import RpcError, Session
+from tools.backends.upstream.session import NobodyAsked, RpcError, Session
 from tools.contracts import (
     BackendResult,
     CallContext,
@@ -26,11 +27,16 @@ from tools.contracts import (
     ToolSpec,
     wire_time,
 )
-from tools.errors import ErrorDetails, ExecutionFailed, ReportedByTool, ServiceUnavailable
+from tools.errors import ExecutionFailed, ReportedByTool, ServiceUnavailable
 from tools.upstreams import Upstream
 
 # Questions a server may ask in a row before it gives an answer.
 MOST_ROUNDS: Final = 10
+# Definitions of which it is known what they want announced.
+MOST_ANNOUNCED: Final = 10_000
+# The clock of an event loop may be that much behind, and its timers early.
+CLOCK_SECONDS: Final = 0.05
+LATE: Final = "a call was not answered in time"
 
 
 class UpstreamBackend:
@@ -43,20 +49,23 @@ class UpstreamBackend:
     async def call(
         self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext
     ) -> BackendResult:
-        server, remote = _bound(spec.binding, spec.name)
-        connection = self.manager().connection(server)
-        work = partial(self._work, spec, remote, arguments, context)
+        server, _ = _bound(spec.binding, spec.name)
+        connection: Connection | None = None
+        repeatable = spec.read_only or spec.idempotent
         try:
-            data = await persist(
-                connection, work, context.deadline, repeatable=spec.read_only or spec.idempotent
-            )
+            connection = self.manager().connection(server)
+            work = partial(self._work, spec, arguments, context, connection)
+            data = await persist(connection, work, context.deadline, repeatable=repeatable)
         except ChannelFault as fault:
             raise failures.unreachable(server, spec.name, fault) from fault
         except RpcError as error:
             raise failures.answered_with_error(server, spec.name, error) from error
+        except NobodyAsked as unasked:
+            words = _words(unasked.result)
+            raise failures.cannot_be_asked(spec.name, words) from unasked
         except asyncio.CancelledError:
-            if not context.deadline.remaining():
-                connection.failed("a call was not answered in time")
+            if connection is not None and context.deadline.remaining() < CLOCK_SECONDS:
+                connection.failed(LATE)
             raise
         return BackendResult(data)
 
@@ -69,8 +78,9 @@ class UpstreamBackend:
             ControlPlaneError: saying what went wrong.
         """
         server, remote = _bound(binding, method)
-        connection = self.manager().connection(server)
+        connection: Connection | None = None
         try:
+            connection = self.manager().connection(server)
             async with asyncio.timeout(deadline.remaining()):
                 return await persist(
                     connection,
@@ -79,6 +89,8 @@ class UpstreamBackend:
                     repeatable=True,
                 )
         except TimeoutError as fault:
+            if connection is not None:
+                connection.failed(LATE)
             raise ServiceUnavailable(f"{server.name} did not answer in time", 5) from fault
         except ChannelFault as fault:
             raise failures.unreachable(server, remote, fault) from fault
@@ -103,13 +115,13 @@ class UpstreamBackend:
     async def _work(
         self,
         spec: ToolSpec,
-        remote: str,
         arguments: Mapping[str, Any],
         context: CallContext,
+        connection: Connection,
         session: Session,
     ) -> dict[str, Any]:
-        server = spec.binding["server"]
-        self._check_pin(spec, remote)
+        server, remote = spec.binding["server"], spec.binding["remote_name"]
+        _check_pin(spec, remote, connection)
         params = {"name": remote, "arguments": arguments}
         headers = self._headers(spec, arguments, session)
         meta = _told_upstream(context)
@@ -121,16 +133,8 @@ class UpstreamBackend:
             )
             if result.get("resultType") != INPUT_REQUIRED:
                 return _passed(server, spec, result)
-            round_ = await _ask(context, result)
+            round_ = await _ask(spec.name, context, result)
         raise ExecutionFailed(f"{server.name} asks more and more questions")
-
-    def _check_pin(self, spec: ToolSpec, remote: str) -> None:
-        """What runs must be what was approved, also in the moment before the catalogue knows."""
-        server: Upstream = spec.binding["server"]
-        approved = spec.binding.get("fingerprint")
-        offered = self.manager().connection(server).tools.get(remote)
-        if approved and offered != approved:
-            raise failures.held_back(server, spec.name, gone=offered is None)
 
     def _headers(
         self, spec: ToolSpec, arguments: Mapping[str, Any], session: Session
@@ -141,6 +145,9 @@ class UpstreamBackend:
         key = spec.binding.get("fingerprint", spec.name)
         announced = self._announced.get(key)
         if announced is None:
+            if len(self._announced) >= MOST_ANNOUNCED:
+                # Definitions that were replaced are never asked for again.
+                self._announced.clear()
             has_any = X_MCP_HEADER_KEY in str(spec.input_schema)
             announced = x_mcp_header_map(spec.input_schema) if has_any else {}
             self._announced[key] = announced
@@ -154,6 +161,14 @@ def _bound(binding: Mapping[str, Any], name: str) -> tuple[Upstream, str]:
             f"{name} is not bound to a server", 60, "Tell the operator: refresh the server's tools"
         )
     return server, remote
+
+
+def _check_pin(spec: ToolSpec, remote: str, connection: Connection) -> None:
+    """What runs must be what was approved, also in the moment before the catalogue knows."""
+    approved = spec.binding.get("fingerprint")
+    offered = connection.tools.get(remote)
+    if approved and offered != approved:
+        raise failures.held_back(connection.upstream, spec.name, gone=offered is None)
 
 
 def _told_upstream(context: CallContext) -> dict[str, Any]:
@@ -180,6 +195,14 @@ def _passed(server: Upstream, spec: ToolSpec, result: Mapping[str, Any]) -> dict
     return passed
 
 
+def _words(result: Mapping[str, Any]) -> str:
+    """What a failed tool says, if that can be made out."""
+    try:
+        return said(checked(result)["content"])
+    except Malformed:
+        return ""
+
+
 def _answers(round_: Round | None) -> dict[str, Any]:
     if round_ is None:
         return {}
@@ -187,7 +210,7 @@ def _answers(round_: Round | None) -> dict[str, Any]:
     return {"inputResponses": dict(round_.responses), **state}
 
 
-async def _ask(context: CallContext, result: Mapping[str, Any]) -> Round:
+async def _ask(tool: str, context: CallContext, result: Mapping[str, Any]) -> Round:
     """The caller's answers to what the server needs to know.
 
     Raises:
@@ -202,7 +225,4 @@ async def _ask(context: CallContext, result: Mapping[str, Any]) -> Round:
         return Round(await context.ask(requests), state)
     if context.in_rounds:
         raise InputRequired(requests, state)
-    raise ExecutionFailed(
-        "The tool has to ask its caller something, and this caller cannot be asked",
-        ErrorDetails(suggestion="Call it with an MCP client that supports elicitation"),
-    )
+    raise failures.cannot_be_asked(tool)

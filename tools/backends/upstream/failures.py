@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from tools.backends.upstream.channel import ChannelFault, Garbage, Refused
+from tools.backends.upstream.channel import ChannelFault, Garbage, Refused, TooLarge
 from tools.backends.upstream.connection import Down
 from tools.backends.upstream.session import RpcError
 from tools.context.redact import redact_text
@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 RETRY_AFTER: Final = 5
 LONGEST_REASON: Final = 500
 INTERNAL_ERROR: Final = -32603
+MISSING_CAPABILITY: Final = -32021
 LOST: Final = (
     "The connection was lost while the tool ran; whether it did its work is not known. "
     "Look before you try again"
@@ -40,6 +41,11 @@ def unreachable(server: Upstream, tool: str, fault: ChannelFault) -> ControlPlan
         return UpstreamFailed(
             f"{server.name} does not accept the credentials it is called with",
             ErrorDetails(suggestion="Tell the operator: check the server's headers"),
+        )
+    if isinstance(fault, TooLarge):
+        return UpstreamFailed(
+            f"{server.name} gave an answer that is too large",
+            ErrorDetails(suggestion="Ask for less at once"),
         )
     if isinstance(fault, Garbage | Refused):
         return UpstreamFailed(
@@ -55,11 +61,22 @@ def unreachable(server: Upstream, tool: str, fault: ChannelFault) -> ControlPlan
 def answered_with_error(server: Upstream, tool: str, error: RpcError) -> ControlPlaneError:
     """The server understood and declined, or failed on a bug of its own."""
     logger.warning("%s at %s: error %d %s", tool, server.slug, error.code, error.message[:200])
+    if error.code == MISSING_CAPABILITY:
+        return cannot_be_asked(tool)
     reason = redact_text(error.message[:LONGEST_REASON]) or "no reason given"
     kind = UpstreamFailed if error.code == INTERNAL_ERROR else ExecutionFailed
     return kind(
         f"{server.name} refused the call: {reason}",
         ErrorDetails(suggestion="Check the arguments, or tell the operator"),
+    )
+
+
+def cannot_be_asked(tool: str, words: str = "") -> ControlPlaneError:
+    """The tool has a question, and nobody is there to answer; `words` are what it said to that."""
+    then = f". It says: {words}" if words else ""
+    return ExecutionFailed(
+        f"{tool} has to ask its caller something, and this caller cannot be asked{then}",
+        ErrorDetails(suggestion="Call it with an MCP client that supports elicitation"),
     )
 
 

@@ -22,12 +22,14 @@ MOST_WAITING: Final = 100
 class Inflight:
     """What connects one request to the call it serves."""
 
-    __slots__ = ("_context", "_notices", "_telling")
+    __slots__ = ("_context", "_notices", "_telling", "unasked")
 
     def __init__(self, context: CallContext) -> None:
         self._context = context
         self._notices: asyncio.Queue[tuple[float, float | None, str]] | None = None
         self._telling: asyncio.Task[None] | None = None
+        # Whether the server had a question that nobody could be asked.
+        self.unasked = False
 
     def progressed(self, params: Mapping[str, Any]) -> None:
         """Tell the caller, in the order in which the server told us."""
@@ -55,12 +57,14 @@ class Inflight:
     async def elicit(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the caller's user says to a question; `cancel` when nobody can be asked."""
         if self._context.asking is None:
+            self.unasked = True
             return {"action": "cancel"}
         question = {_KEY: {"method": "elicitation/create", "params": dict(params)}}
         try:
             answers = await self._context.ask(question)
         except ControlPlaneError as fault:
             logger.info("The caller could not be asked: %s", fault.message)
+            self.unasked = True
             return {"action": "cancel"}
         answer = answers.get(_KEY)
         sound = isinstance(answer, Mapping) and answer.get("action") in _ACTIONS
@@ -75,5 +79,7 @@ class Inflight:
             done, total, message = await notices.get()
             try:
                 await self._context.report(done, total, message)
+            except Exception as fault:  # noqa: BLE001 - whoever does not hear it gets its answer
+                logger.info("A caller was not told of progress: %s", fault)
             finally:
                 notices.task_done()

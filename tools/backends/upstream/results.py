@@ -10,6 +10,15 @@ from tools.context.redact import redact_text
 INPUT_REQUIRED: Final = "input_required"
 LONGEST_MESSAGE: Final = 2000
 _CARRIED: Final = ("structuredContent", "_meta")
+# The texts that each kind of block must have.
+_TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("uri", "name"),
+    "resource": ("uri", "text"),
+    "blob": ("uri", "blob"),
+}
 
 
 class Malformed(Exception):
@@ -27,12 +36,27 @@ def checked(result: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(content, list):
         raise Malformed("there is no content")
     for block in content:
-        if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
-            raise Malformed("a content block has no type")
+        _check_block(block)
     if structured is not None and not isinstance(structured, Mapping):
         raise Malformed("structuredContent is not an object")
     carried = {key: result[key] for key in _CARRIED if isinstance(result.get(key), Mapping)}
     return {"content": content, **carried}
+
+
+def _check_block(block: Any) -> None:
+    """A block that lacks what its kind must have would break clients; kinds not known here pass."""
+    if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+        raise Malformed("a content block has no type")
+    kind: str = block["type"]
+    holder: Any = block
+    if kind == "resource":
+        holder = block.get("resource")
+        if not isinstance(holder, Mapping):
+            raise Malformed("an embedded resource has no content")
+        kind = "blob" if "blob" in holder else kind
+    for name in _TEXTS.get(kind, ()):
+        if not isinstance(holder.get(name), str):
+            raise Malformed(f"a block of type {kind} has no {name}")
 
 
 def said(content: list[Any]) -> str:

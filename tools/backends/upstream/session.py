@@ -45,6 +45,14 @@ class RpcError(Exception):
         self.data = data
 
 
+class NobodyAsked(Exception):
+    """The server had a question that its caller could not be asked, and failed for it."""
+
+    def __init__(self, result: Mapping[str, Any]) -> None:
+        super().__init__("nobody could be asked")
+        self.result = result
+
+
 class Session:
     """One conversation with a server, from the first greeting on.
 
@@ -103,6 +111,7 @@ class Session:
 
         Raises:
             RpcError: the server answered with an error.
+            NobodyAsked: the tool failed because its question was not answered.
             ChannelFault: there was no answer.
         """
         number = next(self._numbers)
@@ -127,7 +136,10 @@ class Session:
         finally:
             if inflight is not None:
                 self._over(number, inflight)
-        return _result(answer)
+        result = _result(answer)
+        if inflight is not None and inflight.unasked and result.get("isError") is True:
+            raise NobodyAsked(result)
+        return result
 
     async def listen(self) -> None:
         """Follow the server's notices until the stream ends; raises ChannelFault.
@@ -217,7 +229,8 @@ class Session:
         if "id" in message and isinstance(method, str):
             self._spawn(self._respond(message["id"], method, params, related))
         elif method == "notifications/progress":
-            inflight = self._inflight.get(params.get("progressToken", 0))
+            token = params.get("progressToken")
+            inflight = self._inflight.get(token) if isinstance(token, int) else None
             if inflight is not None:
                 inflight.progressed(params)
         elif method in LIST_CHANGED:
