@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def commands(settings: Settings) -> Iterator[dict[str, Any]]:
+def commands(settings: Settings) -> dict[str, Any]:
     """The allow-list of commands, for a test to change."""
     listed = dict(settings.CONTROL_PLANE["UPSTREAM_COMMANDS"])
     settings.CONTROL_PLANE = {**settings.CONTROL_PLANE, "UPSTREAM_COMMANDS": listed}
-    yield listed
+    return listed
 
 
 def registry() -> list[Mapping[str, Any]]:

@@ -2,7 +2,8 @@
 
 A server is asked for `server/discover` first. Whatever is not a clear yes means the handshake: old
 servers answer with all kinds of errors, some with none at all. Only a connection that fails says
-nothing about the server's age.
+nothing about the server's age. One that says nothing for a while is offered the handshake too, and
+the first of both that works counts: it may be old, or just slow to start.
 """
 
 from __future__ import annotations
@@ -69,12 +70,12 @@ async def negotiate(ask: Ask, tell: Tell, era: Era, transport: UpstreamTransport
     # HTTP+SSE is older than stateless requests; its servers may break on a method they do not know.
     if era is Era.HANDSHAKE or (era is Era.AUTO and transport is UpstreamTransport.SSE):
         return await _shake_hands(ask, tell)
-    agreed = await _discover(ask, patient=era is Era.MODERN)
-    if agreed is not None:
-        return agreed
-    if era is Era.MODERN:
+    if era is Era.AUTO:
+        return await _find_out(ask, tell)
+    agreed = await _discover(ask)
+    if agreed is None:
         raise NotMcp(f"it does not speak {LATEST_MODERN_VERSION}; set its protocol to automatic")
-    return await _shake_hands(ask, tell)
+    return agreed
 
 
 def client_info() -> dict[str, str]:
@@ -91,15 +92,44 @@ def modern_meta(version: str, capabilities: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-async def _discover(ask: Ask, *, patient: bool) -> Agreed | None:
+async def _find_out(ask: Ask, tell: Tell) -> Agreed:
+    discovering = asyncio.create_task(_discover(ask))
+    attempts: list[asyncio.Task[Any]] = [discovering]
+    try:
+        await asyncio.wait(attempts, timeout=PROBE_SECONDS)
+        if discovering.done() and (agreed := discovering.result()) is not None:
+            return agreed
+        shaking = asyncio.create_task(_shake_hands(ask, tell))
+        attempts.append(shaking)
+        return await _first(discovering, shaking)
+    finally:
+        for attempt in attempts:
+            attempt.cancel()
+        await asyncio.gather(*attempts, return_exceptions=True)
+
+
+async def _first(discovering: asyncio.Task[Agreed | None], shaking: asyncio.Task[Agreed]) -> Agreed:
+    """What works first of both, else how the handshake failed."""
+    await asyncio.wait({discovering, shaking}, return_when=asyncio.FIRST_COMPLETED)
+    if not _worked(discovering):
+        await asyncio.wait({shaking})
+        if not _worked(shaking):
+            # It refuses what it was offered second while it works on what it was offered first.
+            await asyncio.wait({discovering}, timeout=PROBE_SECONDS)
+    agreed = discovering.result() if _worked(discovering) else None
+    return agreed or shaking.result()
+
+
+def _worked(attempt: asyncio.Task[Any]) -> bool:
+    return attempt.done() and attempt.exception() is None and attempt.result() is not None
+
+
+async def _discover(ask: Ask) -> Agreed | None:
+    """What a server of the stateless era says of itself; None from an older one."""
     version, method = LATEST_MODERN_VERSION, "server/discover"
     headers = {VERSION_HEADER: version, METHOD_HEADER: method}
-    asked = ask(method, {"_meta": modern_meta(version, CAPABILITIES)}, headers)
     try:
-        async with asyncio.timeout(None if patient else PROBE_SECONDS):
-            answer = await asked
-    except TimeoutError:
-        return None
+        answer = await ask(method, {"_meta": modern_meta(version, CAPABILITIES)}, headers)
     except (Refused, Garbage) as fault:
         if isinstance(fault, Refused) and fault.status >= 500:
             raise
