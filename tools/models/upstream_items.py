@@ -109,6 +109,8 @@ class UpstreamItem(models.Model):
 
 def _remove_rows(instance: UpstreamServer, using: str, **kwargs: Any) -> None:
     """What a server offered goes with it; tools first, because each takes its item along."""
+    # Discoveries hold the server before its rows; in another order we would wait for each other.
+    list(UpstreamServer._base_manager.using(using).select_for_update().filter(pk=instance.pk))
     for model in (Tool, Prompt, Resource):
         model.objects.using(using).filter(upstream_item__server=instance).delete()
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from tools.models import CatalogState, ItemState, UpstreamItem
+from tools.models import ItemState, UpstreamItem
+from tools.services.upstream_definitions import TOO_LARGE
+from tools.services.upstream_locks import lock_server
 from tools.services.upstream_rows import (
     MODELS,
     TakenNames,
@@ -59,11 +62,10 @@ def approve_all(server_pk: int, by: str) -> list[UpstreamItem]:
         ValidationError: the catalogue cannot hold one of them; none was accepted.
     """
     with transaction.atomic():
-        _lock()
+        lock_server(pk=server_pk)
         items = list(
             undecided()
             .filter(server=server_pk)
-            .select_for_update(of=("self",))
             .select_related("server", "tool", "prompt", "resource")
         )
         names = TakenNames()
@@ -90,6 +92,8 @@ def _accept(item: UpstreamItem, by: str, names: TakenNames | None = None) -> Non
     kind = Kind(item.kind)
     attribute = MODELS[kind][0]
     offered, rest = item.offered or {}, item.metadata
+    if not offered:
+        raise ValidationError(TOO_LARGE)
     row: Any = getattr(item, attribute)
     now = fields_of(item.server, kind, offered, rest)[0]
     if row is None:
@@ -112,18 +116,11 @@ def _decide(item: UpstreamItem, by: str) -> None:
 
 
 def _locked(pk: int, seen: str | None) -> UpstreamItem:
-    _lock()
-    rows: Iterable[UpstreamItem] = (
-        UpstreamItem.objects.select_for_update(of=("self",))
-        .select_related("server", "tool", "prompt", "resource")
-        .filter(pk=pk, state__in=OPEN)
-    )
+    lock_server(items=pk)
+    rows: Iterable[UpstreamItem] = UpstreamItem.objects.select_related(
+        "server", "tool", "prompt", "resource"
+    ).filter(pk=pk, state__in=OPEN)
     item = next(iter(rows), None)
     if item is None or item.offered is None or seen not in (None, item.offered_hash):
         raise Outdated
     return item
-
-
-def _lock() -> None:
-    """The lock that discoveries take, in the order in which they take it."""
-    list(CatalogState.objects.select_for_update().filter(pk=1))

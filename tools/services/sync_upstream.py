@@ -17,8 +17,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from tools.contracts import wire_time
-from tools.models import CatalogState, UpstreamServer
+from tools.models import UpstreamServer
 from tools.services.upstream_definitions import storable
+from tools.services.upstream_locks import lock_server
 from tools.services.upstream_sync import Changes, Sync
 from tools.upstreams import Discovered
 from tools.upstreams.findings import text_findings
@@ -95,9 +96,7 @@ def _find(known_by: Mapping[str, Any]) -> UpstreamServer:
 
 def _record(known_by: Mapping[str, Any], found: Discovered, digest: str, *, noted: bool) -> Report:
     with transaction.atomic():
-        # Names are given under one lock, because they are unique over all servers.
-        list(CatalogState.objects.select_for_update().filter(pk=1))
-        locked = UpstreamServer.objects.select_for_update().filter(**known_by).first()
+        locked = lock_server(**known_by)
         if locked is None:
             raise UnknownServer(f"There is no MCP server {next(iter(known_by.values()))!r}")
         same = locked.discovered_hash == digest and not noted

@@ -18,6 +18,7 @@ LONGEST_NAME: Final = 200
 MOST_TAGS: Final = 50
 MOST_METADATA: Final = 65_536
 LARGEST_DEFINITION: Final = 512 * 1024
+TOO_LARGE: Final = "The definition is larger than 512 KiB."
 DEEPEST: Final = 30
 
 Fields = dict[str, Any]

@@ -17,6 +17,7 @@ from tools.models import ItemState, NewItems, Tool, UpstreamItem, UpstreamServer
 from tools.models.upstream_rules import LONGEST_REMOTE_NAME
 from tools.services.upstream_definitions import (
     LARGEST_DEFINITION,
+    TOO_LARGE,
     Fields,
     storable,
     unpinned,
@@ -35,7 +36,6 @@ from tools.upstreams.lookalikes import KnownNames
 from tools.upstreams.naming import in_naming_order
 
 MOST_ITEMS: Final = 5000
-TOO_LARGE: Final = "The definition is larger than 512 KiB."
 SAVED: Final = (
     *("state", "approved", "approved_hash", "offered", "offered_hash"),
     *("metadata", "findings", "problem", "changed_at", "tool", "prompt", "resource"),
