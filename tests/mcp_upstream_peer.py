@@ -60,6 +60,7 @@ class Peer:
     def subscribe(self, key: object, send: Send) -> None:
         """Send notices that belong to no request there."""
         self._subscribers[key] = send
+        self.folder.note("listening")
 
     def unsubscribe(self, key: object) -> None:
         self._subscribers.pop(key, None)

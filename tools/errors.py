@@ -328,6 +328,16 @@ class HeldBack(ServiceUnavailable):
 
     retryable = False
 
+    @classmethod
+    def of(cls, name: str, server: str, *, gone: bool = False) -> HeldBack:
+        """What `server` offers as `name` is not what was approved."""
+        words = "no longer offered by" if gone else "held back: its definition was changed by"
+        return cls(
+            f"{name} is {words} {server}",
+            60,
+            "Use another one; an operator has to look at this one",
+        )
+
 
 class ConnectionLimitExceeded(ServiceUnavailable):
     """The listener has as many clients as it may serve at the same time."""

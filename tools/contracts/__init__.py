@@ -22,6 +22,7 @@ from tools.contracts.envelope import (
     internal_failure,
 )
 from tools.contracts.specs import (
+    HeldSpec,
     PromptArgument,
     PromptSpec,
     ResourceSpec,
@@ -61,6 +62,7 @@ __all__ = [
     "Credentials",
     "Deadline",
     "Envelope",
+    "HeldSpec",
     "IllegalTransition",
     "InputRequired",
     "Progress",

@@ -165,6 +165,17 @@ class ToolsetSpec:
     oauth_scope: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class HeldSpec:
+    """Something that may not be used until somebody has looked at it: whose it is, and who saw it.
+
+    `toolsets` are the slugs of the sets that would grant it.
+    """
+
+    server: str
+    toolsets: frozenset[str] = frozenset()
+
+
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     """Without the keys that have an empty value."""
     return {key: value for key, value in values.items() if value}

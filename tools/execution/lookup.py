@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 
 from tools.conf import deployment
 from tools.contracts import Caller, PromptSpec, ResourceSpec, ToolListing, ToolSpec
-from tools.errors import ErrorDetails, PromptNotFound, ResourceNotFound, ToolNotFound
+from tools.errors import ErrorDetails, HeldBack, PromptNotFound, ResourceNotFound, ToolNotFound
 from tools.execution.grants import Grant
 from tools.offerings import match_template
 from tools.selectors import Catalogue
@@ -38,10 +38,12 @@ class Directory:
 
         Raises:
             ToolNotFound: naming what comes close and what there is.
+            HeldBack: its server has changed it, and nobody has looked at it yet.
         """
         grant = self._grant(caller)
         spec = grant.tools.get(name)
         if spec is None:
+            self._check_held("tool", name, caller)
             raise _tool_not_found(name, grant)
         return spec
 
@@ -87,6 +89,7 @@ class Directory:
         prompts = self._grant(caller).prompts
         if name in prompts:
             return prompts[name]
+        self._check_held("prompt", name, caller)
         nearest = _nearest(name, prompts)
         raise PromptNotFound(
             f"Prompt not found: {name[:128]}",
@@ -129,7 +132,14 @@ class Directory:
                     return spec, variables
         raise self._resource_not_found(uri, caller)
 
+    def _check_held(self, kind: str, name: str, caller: Caller) -> None:
+        """Say of something that `caller` would have that it is held back."""
+        held = self.catalogue.held.get((kind, name))
+        if held is not None and (caller.toolsets is None or caller.toolsets & held.toolsets):
+            raise HeldBack.of(name, held.server)
+
     def _resource_not_found(self, uri: str, caller: Caller) -> ResourceNotFound:
+        self._check_held("resource", uri, caller)
         grant = self._grant(caller)
         addresses = [*grant.resources, *(spec.uri for spec in grant.templates)]
         nearest = _nearest(uri, addresses)

@@ -12,6 +12,7 @@ from tools.conf import ServiceSettings
 from tools.contracts import (
     Caller,
     CallerKind,
+    HeldSpec,
     PromptSpec,
     ResourceSpec,
     ToolsetSpec,
@@ -20,7 +21,7 @@ from tools.contracts import (
 from tools.models import ApiClient, CatalogState, Prompt, Resource, Tool, Toolset
 from tools.selectors.service import service_settings
 from tools.selectors.specs import prompt_specs, resource_specs, tool_specs
-from tools.selectors.upstreams import enabled_upstreams
+from tools.selectors.upstreams import enabled_upstreams, held_back
 from tools.upstreams import Upstream
 
 
@@ -30,7 +31,7 @@ class Catalogue:
 
     Tools and prompts are keyed by name, resources by address, toolsets and upstream servers by slug,
     callers by the hash of their key; `breakers` has threshold and recovery time in seconds by the
-    name of the breaker.
+    name of the breaker. `held` has what is quarantined, by kind of row and name or address.
     """
 
     version: int = 0
@@ -43,6 +44,7 @@ class Catalogue:
     upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     breakers: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     flawed: Mapping[str, str] = field(default_factory=dict)
+    held: Mapping[tuple[str, str], HeldSpec] = field(default_factory=dict)
 
 
 def catalogue_version() -> int:
@@ -72,6 +74,7 @@ def load_catalogue() -> Catalogue:
         callers=_callers(settings),
         upstreams={server.slug: server for server in servers.values()},
         breakers=breakers,
+        held=held_back(),
         flawed={**flawed_resources, **flawed_prompts, **flawed_tools},
     )
 

@@ -8,13 +8,15 @@ from typing import Any, Final
 
 from django.db.models import Q
 
-from tools.models import ItemState, UpstreamServer
+from tools.contracts import HeldSpec
+from tools.models import ItemState, Toolset, UpstreamItem, UpstreamServer
 from tools.upstreams import Upstream
 
 logger = logging.getLogger(__name__)
 
 # Read with each row of the catalogue, without the definitions, which only operators look at.
 ITEM: Final = "upstream_item"
+ROWS: Final = ("tool", "prompt", "resource")
 ITEM_REST: Final = tuple(
     f"{ITEM}__{name}" for name in ("approved", "offered", "metadata", "findings", "problem")
 )
@@ -37,6 +39,25 @@ def enabled_upstreams() -> tuple[dict[int, Upstream], dict[str, tuple[int, float
         servers[row.pk] = server
         breakers[server.dependency] = (row.failure_threshold, float(row.recovery_timeout))
     return servers, breakers
+
+
+def held_back() -> dict[tuple[str, str], HeldSpec]:
+    """What is quarantined because its server has changed it, by kind of row and name or address."""
+    rows = UpstreamItem.objects.filter(state=ItemState.CHANGED, server__enabled=True)
+    rows = rows.select_related("server").defer(*(name.partition("__")[2] for name in ITEM_REST))
+    items = list(rows.prefetch_related(*(f"{kind}__toolsets" for kind in ROWS)))
+    if not items:
+        return {}
+    whole = frozenset(Toolset.objects.filter(includes_all=True).values_list("slug", flat=True))
+    held = {}
+    for item in items:
+        for kind in ROWS:
+            row: Any = getattr(item, kind)
+            if row is not None and row.enabled:
+                sets = whole.union(toolset.slug for toolset in row.toolsets.all())
+                known_by = row.uri if kind == "resource" else row.name
+                held[kind, known_by] = HeldSpec(str(item.server), sets)
+    return held
 
 
 def upstream_binding(row: Any, servers: Mapping[int, Upstream]) -> dict[str, Any]:

@@ -92,9 +92,4 @@ def malformed(server: Upstream, tool: str, what: str) -> ControlPlaneError:
 def held_back(server: Upstream, tool: str, *, gone: bool) -> ControlPlaneError:
     """The tool is not what was approved."""
     logger.warning("%s of %s is %s", tool, server.slug, "gone" if gone else "changed")
-    words = "no longer offered by" if gone else "held back: its definition was changed by"
-    return HeldBack(
-        f"{tool} is {words} {server.name}",
-        60,
-        "Use another tool; an operator has to look at this one",
-    )
+    return HeldBack.of(tool, server.name, gone=gone)
