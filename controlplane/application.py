@@ -23,12 +23,13 @@ from controlplane.cors import ConfiguredCors
 from controlplane.opened import opened, shut, watching_health
 from controlplane.reload import reload_configuration
 from controlplane.rest import ViewEndpoint
+from controlplane.short_way import ShortWay
 from health.metrics import observe_call
 from health.views import HealthView, MetricsView
 from tools.api.views import CallToolView, ToolsView
 from tools.errors import Starting
 from tools.execution.runtime import current
-from tools.mcp_server.app import McpDoors
+from tools.mcp_server.app import STREAMABLE, McpDoors
 from tools.mcp_server.metadata import oauth_routes
 
 ADMIN_THREADS = 8
@@ -70,7 +71,7 @@ def begin_shutdown() -> None:
 
 mcp_doors = McpDoors()
 admin = cast(ASGIApp, WSGIMiddleware(cast(Any, WSGIHandler()), workers=ADMIN_THREADS))
-application = Starlette(
+everything = Starlette(
     routes=[
         Route("/call-tool", ViewEndpoint(CallToolView.as_view())),
         Route("/tools", ViewEndpoint(ToolsView.as_view())),
@@ -84,3 +85,4 @@ application = Starlette(
     middleware=[Middleware(ConfiguredCors)],
     lifespan=lifespan,
 )
+application = ShortWay(everything, {STREAMABLE: mcp_doors.endpoint(STREAMABLE)})

@@ -92,6 +92,10 @@ class McpDoors:
         """How many clients hear of changes from this process."""
         return len(self._changes)
 
+    def endpoint(self, path: str) -> Endpoint:
+        """The door at `path`, for who has found the way there by itself."""
+        return Endpoint(self, path)
+
     def routes(self, *paths: str) -> list[BaseRoute]:
         """Where the doors are, all of them unless some are named; each also once per toolset."""
         wanted = paths or (STREAMABLE, SSE, WEBSOCKET)

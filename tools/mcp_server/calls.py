@@ -14,7 +14,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from tools.contracts import Progress, ToolCall
+from tools.contracts import Caller, Progress, ToolCall
 from tools.execution import execute
 from tools.execution.ending import cancel_once
 from tools.mcp_server.asking import asking_of, round_of, takes_questions
@@ -83,6 +83,9 @@ def call_of(
     meta: Mapping[str, Any],
     progress: Progress | None = None,
     trace: Mapping[str, str] | None = None,
+    *,
+    caller: Caller | None = None,
+    in_rounds: bool = False,
 ) -> ToolCall:
     """A call by the current peer; `meta` may name it."""
     peer = current_peer.get()
@@ -96,6 +99,8 @@ def call_of(
         correlation_id=correlation_id,
         thread_id=_given(meta, "thread_id"),
         progress=progress,
+        caller=caller,
+        in_rounds=in_rounds,
         trace=trace or {},
     )
 

@@ -64,8 +64,9 @@ def cancellable_by(
 
 
 def _caller() -> str:
-    credentials = current_peer.get().credentials
-    return identity.identify(credentials, serving().directory.catalogue).identifier
+    peer = current_peer.get()
+    caller = peer.caller or identity.identify(peer.credentials, serving().directory.catalogue)
+    return caller.identifier
 
 
 async def note(session: str, message: types.JSONRPCMessage) -> None:

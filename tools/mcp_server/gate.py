@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -49,15 +50,13 @@ async def peer_of(scope: Scope, transport: Transport) -> Peer:
     # Asked last: what is let in after a stop has begun would not be told to end.
     if runtime.stopping:
         raise Stopping
-    identity.identify(credentials, runtime.directory.catalogue)
-    return Peer(credentials, transport)
+    caller = identity.identify(credentials, runtime.directory.catalogue)
+    return Peer(credentials, transport, caller)
 
 
 def check_host(host: str) -> None:
     """Refuse names that are not ours: a page that rebinds its own name must not reach us."""
-    domain, _ = split_domain_port(host)
-    allowed = settings.ALLOWED_HOSTS or ["localhost", "127.0.0.1", "[::1]"]
-    if not domain or not validate_host(domain, allowed):
+    if not _is_ours(host, tuple(settings.ALLOWED_HOSTS or ("localhost", "127.0.0.1", "[::1]"))):
         raise ForbiddenOrigin(
             "This service does not answer to that host name",
             ErrorDetails(
@@ -66,6 +65,12 @@ def check_host(host: str) -> None:
                 suggestion="Use a name from ALLOWED_HOSTS, or add this one there",
             ),
         )
+
+
+@lru_cache(maxsize=256)
+def _is_ours(host: str, allowed: tuple[str, ...]) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, allowed)
 
 
 def check_origin(headers: Headers, cors_enabled: bool, allowed: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
-from tools.contracts import Credentials, Transport
+from tools.contracts import Caller, Credentials, Transport
 
 
 class Visit:
@@ -32,16 +32,21 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What a client presented, and the door it uses."""
+    """What a client presented, and the door it uses.
+
+    `caller` is who that was when it came in. Only who lives no longer than one message may go by it:
+    keys are switched off while connections stay open.
+    """
 
     credentials: Credentials
     transport: Transport
+    caller: Caller | None = None
     visit: Visit = field(default_factory=Visit, compare=False, repr=False)
 
     def with_secret_of(self, other: Peer) -> Peer:
         """This peer, at the address it uses, with what `other` presented."""
         presented = replace(other.credentials, toolset=self.credentials.toolset)
-        return replace(self, credentials=presented)
+        return replace(self, credentials=presented, caller=None)
 
 
 current_peer: ContextVar[Peer] = ContextVar("current_peer")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -26,6 +25,7 @@ from tools.execution.runtime import serving
 from tools.mcp_server import listing
 from tools.mcp_server.calls import CLOSING_SECONDS, call_of
 from tools.mcp_server.cancellations import cancellable_by
+from tools.mcp_server.peer import current_peer
 from tools.mcp_server.results import call_result
 from tools.mcp_server.server import LIST_TTL_MS, CatalogueServer, presentation
 from tools.mcp_server.transports.ordinary import LIST, Ordinary
@@ -69,10 +69,14 @@ class DirectLane:
         if message.method == LIST:
             await _send_json(send, _listed(message))
             return
-        trace = trace_of(message.meta, message.headers)
-        made = call_of(message.name, message.arguments, message.meta, trace=trace)
-        if message.takes_questions:
-            made = replace(made, in_rounds=True)
+        made = call_of(
+            message.name,
+            message.arguments,
+            message.meta,
+            trace=trace_of(message.meta, message.headers),
+            caller=current_peer.get().caller,
+            in_rounds=message.takes_questions,
+        )
         call = asyncio.create_task(execute(made))
         with cancellable_by(message.session, message.id, call):
             await _Exchange(message, call, receive, send).run()
