@@ -385,7 +385,8 @@ class ReportedByTool(ExecutionFailed):
     """The tool ran and says that it could not do it. `result` is its answer as it wrote it."""
 
     def __init__(self, message: str, result: Mapping[str, Any]) -> None:
-        super().__init__(message)
+        does = ErrorDetails(suggestion="Do as the tool says, or call it with other arguments")
+        super().__init__(message, does)
         self.result = result
 
 
