@@ -12,6 +12,8 @@ from tools.admin import (
     operations,
     pipelines,
     service,
+    upstream_items,
+    upstreams,
     users,
     versions,
 )
@@ -28,6 +30,8 @@ __all__ = [
     "operations",
     "pipelines",
     "service",
+    "upstream_items",
+    "upstreams",
     "users",
     "versions",
 ]

@@ -17,11 +17,18 @@ from unfold.admin import ModelAdmin
 
 from tools.admin.cache import CacheView
 from tools.admin.json_fields import JsonFieldsMixin
+from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
 from tools.contracts import ToolSource
 from tools.models import PipelineConfig, Tool, Toolset
-from tools.services.tool_status import ToolStatus, handler_faults, tool_faults, tool_status
+from tools.services.tool_status import (
+    ToolStatus,
+    handler_faults,
+    tool_faults,
+    tool_status,
+    upstream_faults,
+)
 
 STATUS_COLOURS = {
     ToolStatus.HEALTHY: "success",
@@ -43,6 +50,14 @@ MANAGED = (
 )
 
 
+# Fields of an MCP server's tool that follow from what the server says of it.
+DEFINED_UPSTREAM = (
+    *("title", "description", "input_schema", "output_schema"),
+    *("source", "handler", "remote_name", "required_prefix", "dependency"),
+    *("read_only", "destructive", "idempotent"),
+)
+
+
 def _pipeline_of(tool: Any) -> PipelineConfig | None:
     found: PipelineConfig | None = getattr(tool, "pipeline_reference", None)
     return found
@@ -61,6 +76,8 @@ class ToolForm(forms.ModelForm):
             )
         if cleaned.get("source") == ToolSource.PIPELINE and _pipeline_of(self.instance) is None:
             self.add_error("source", "Add a pipeline instead: it brings its tool along.")
+        if cleaned.get("source") == ToolSource.UPSTREAM:
+            self.add_error("source", "Add an MCP server instead: it brings its tools along.")
         return cleaned
 
 
@@ -124,16 +141,22 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         """A tool that is being added has no state yet."""
         if obj is None:
             return [(title, options) for title, options in self.fieldsets if title != "State"]
-        if not _pipeline_of(obj):
+        owner = "pipeline" if _pipeline_of(obj) else "offer" if offer_of(obj) else ""
+        if not owner:
             return self.fieldsets
         first, state, *rest = self.fieldsets
-        return [first, ("State", {"fields": ("pipeline", *state[1]["fields"])}), *rest]
+        return [first, ("State", {"fields": (owner, *state[1]["fields"])}), *rest]
 
     @override
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return ("created", "updated")
-        return (*self.readonly_fields, "pipeline", *(MANAGED if _pipeline_of(obj) else ()))
+        managed = MANAGED if _pipeline_of(obj) else DEFINED_UPSTREAM if offer_of(obj) else ()
+        return (*self.readonly_fields, "pipeline", "offer", *managed)
+
+    @override
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related(OFFER).defer(*UNREAD)
 
     @override
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -142,7 +165,8 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
 
     @override
     def faults_of(self, row: Any) -> list[str]:
-        return tool_faults(row)
+        of_server = upstream_faults(row) if row.source == ToolSource.UPSTREAM else []
+        return [*of_server, *tool_faults(row)]
 
     @admin.display(description="Status")
     def status(self, tool: Tool) -> SafeString:
@@ -161,6 +185,11 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
             reverse("admin:tools_pipelineconfig_change", args=[found.pk]),
             found.pipeline_name,
         )
+
+    @admin.display(description="MCP server")
+    def offer(self, tool: Tool) -> SafeString:
+        """Where this tool comes from, and where its definition is decided on."""
+        return offer_link(tool)
 
     @admin.display(description="Calls")
     def calls(self, tool: Tool) -> SafeString:

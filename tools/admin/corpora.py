@@ -62,7 +62,7 @@ class CorpusAdmin(ModelAdmin):
     )
 
     class Media:
-        js = ("tools/admin/corpus.js",)
+        js = ("tools/admin/follow.js", "tools/admin/corpus.js")
 
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:

@@ -28,6 +28,14 @@ PLAN = (
         ),
     ),
     (
+        "MCP servers",
+        (
+            ("Servers", "dns", "tools", "upstreamserver"),
+            ("Offers", "rule", "tools", "upstreamitem"),
+            ("Breakers", "electrical_services", "tools", "upstreamserver", "breakers"),
+        ),
+    ),
+    (
         "Knowledge",
         (
             ("Pipelines", "account_tree", "tools", "pipelineconfig"),

@@ -8,18 +8,30 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
+from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from tools.admin.json_fields import JsonFieldsMixin, JsonTextarea
+from tools.admin.offer_links import OFFER, UNREAD, offer_link
 from tools.admin.switching import SwitchedRows
 from tools.models import Prompt, Resource
+from tools.services.tool_status import upstream_faults
 
 FIRST_MESSAGE = [{"role": "user", "content": {"type": "text", "text": "Write about {topic}."}}]
+
+
+# Kept here for what is local; a server is asked for it otherwise.
+CONTENT = frozenset({"messages", "text", "blob", "file", "choices"})
+
+
+def _without_content(fields: Any) -> tuple[str, ...]:
+    return tuple(name for name in fields if name not in CONTENT)
 
 
 class OfferingAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
@@ -33,13 +45,40 @@ class OfferingAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
 
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What is being added has no state yet."""
+        """What is being added has no state yet; what a server offers has no content here."""
         shown = super().get_fieldsets(request, obj)
-        return [(title, options) for title, options in shown if obj is not None or title != "State"]
+        if obj is None:
+            return [(title, options) for title, options in shown if title != "State"]
+        if obj.is_local:
+            return shown
+        first, (title, state), *rest = shown
+        return [
+            first,
+            (title, {"fields": ("offer", *state["fields"])}),
+            *((name, {"fields": _without_content(options["fields"])}) for name, options in rest),
+        ]
+
+    @override
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What a server says of its offers is decided on, not written here."""
+        if obj is None or obj.is_local:
+            return (*self.readonly_fields, "offer")
+        named = flatten_fieldsets(self.get_fieldsets(request, obj))
+        return tuple(name for name in named if name != "enabled")
 
     @override
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).prefetch_related("toolsets")
+        rows = super().get_queryset(request).select_related(OFFER).defer(*UNREAD)
+        return rows.prefetch_related("toolsets")
+
+    @override
+    def faults_of(self, row: Any) -> list[str]:
+        of_server = [] if row.is_local else upstream_faults(row)
+        return [*of_server, *row.problems()]
+
+    @admin.display(description="MCP server")
+    def offer(self, row: Any) -> SafeString:
+        return offer_link(row)
 
     @admin.display(description="Toolsets")
     def sets(self, row: Any) -> str:
@@ -149,8 +188,12 @@ class ResourceAdmin(OfferingAdmin):
     def kind(self, resource: Resource) -> str:
         if resource.is_template:
             return "template"
+        if not resource.is_local:
+            return "elsewhere"
         return "blob" if resource.blob else "text"
 
     @admin.display(description="Size")
     def bytes(self, resource: Resource) -> str:
-        return "-" if resource.problems() else filesizeformat(resource.size)
+        return (
+            "-" if not resource.is_local or resource.problems() else filesizeformat(resource.size)
+        )

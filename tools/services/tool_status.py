@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from tools.backends.builtin import BUILTINS
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.errors import ErrorCode
-from tools.models import ApiService, PipelineConfig, Tool, ToolRequest
+from tools.models import ApiService, ItemState, PipelineConfig, Tool, ToolRequest, UpstreamItem
 from tools.models.corpora import VersionState
 
 LATEST_CALLS = 20
@@ -68,9 +69,11 @@ def source_faults(source: str) -> list[str]:
 
 
 def index_faults(tool: Tool) -> list[str]:
-    """Why a tool has nothing behind it: no index to search, no API that is switched on."""
+    """Why a tool has nothing behind it: no index to search, no API or server that is switched on."""
     if tool.source == ToolSource.HTTP_API:
         return _api_faults(tool)
+    if tool.source == ToolSource.UPSTREAM:
+        return upstream_faults(tool)
     if tool.source != ToolSource.PIPELINE:
         return []
     pipeline = PipelineConfig.objects.filter(tool=tool).select_related("corpus").first()
@@ -84,6 +87,27 @@ def index_faults(tool: Tool) -> list[str]:
 def _api_faults(tool: Tool) -> list[str]:
     off = ApiService.objects.filter(operations__tool=tool, enabled=False).first()
     return [] if off is None else [f"The HTTP API {off} is switched off, so agents do not see it."]
+
+
+def upstream_faults(row: Any) -> list[str]:
+    """Why callers do not get a row that comes from an MCP server.
+
+    Asks the database unless what the server offers was read with the row.
+    """
+    item: UpstreamItem | None = getattr(row, "upstream_item", None)
+    if item is None:
+        return ["It belongs to no MCP server any more; delete it."]
+    faults = []
+    match item.state:
+        case ItemState.WAITING:
+            faults.append("Waits for approval: the server offers it newly.")
+        case ItemState.CHANGED:
+            faults.append("Quarantined: the server has changed it since it was approved.")
+        case ItemState.GONE:
+            faults.append("The server no longer offers it.")
+    if not item.server.enabled:
+        faults.append(f"The MCP server {item.server} is switched off, so agents do not see it.")
+    return faults
 
 
 def flawed_tools() -> dict[str, list[str]]:

@@ -69,7 +69,7 @@ def untouched(client: Client, url: str) -> dict[str, Any]:
     return {name: value for name, value in form.values.items() if name != "action"}
 
 
-def submit(client: Client, url: str, **changes: Any) -> Any:
+def submit(client: Client, url: str, /, **changes: Any) -> Any:
     """Save the form at `url` with `changes`; what it shows otherwise stays. None unticks a box."""
     values = untouched(client, url) | changes
     data = {name: value for name, value in values.items() if value is not None}

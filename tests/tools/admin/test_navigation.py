@@ -30,6 +30,7 @@ def test_administrator_sees_every_area() -> None:
     assert list(groups) == [
         "Catalogue",
         "HTTP APIs",
+        "MCP servers",
         "Knowledge",
         "Request log",
         "Access",
@@ -37,6 +38,7 @@ def test_administrator_sees_every_area() -> None:
     ]
     assert groups["Catalogue"] == ["Tools", "Prompts", "Resources", "Toolsets", "Cache"]
     assert groups["HTTP APIs"] == ["HTTP APIs", "Operations"]
+    assert groups["MCP servers"] == ["Servers", "Offers", "Breakers"]
     assert groups["Knowledge"] == [
         "Pipelines",
         "Corpora",

@@ -1,0 +1,203 @@
+"""MCP servers in the admin: how they are reached, their secrets, and how the list shows them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from tests.tools.admin.pages import address, submit, text
+from tests.upstream_rows import definition, make_upstream, offers
+from tools.models import Tool, UpstreamServer
+from tools.services.sync_upstream import record_discovery, record_failure
+from tools.vault import unseal
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
+
+TOKEN = "Bearer t0p-s3cret-token"
+VARIABLE = "an0ther-s3cret"
+
+
+@pytest.fixture(autouse=True)
+def commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two commands that may be started, of which one takes a variable."""
+    listed = settings.CONTROL_PLANE["UPSTREAM_COMMANDS"]
+    monkeypatch.setitem(listed, "files", {"command": ["files"], "environment": ["API_KEY"]})
+    monkeypatch.setitem(listed, "notes", {"command": ["notes"], "environment": []})
+
+
+def page_of(server: UpstreamServer) -> str:
+    return address(UpstreamServer, "change", server.pk)
+
+
+def test_server_is_added_under_a_slug_with_a_name_of_its_own(admin_client: Client) -> None:
+    # S2-003, C13
+    add = address(UpstreamServer, "add")
+    refused = submit(admin_client, add, slug="", url="https://mcp.example.org/mcp")
+    assert "This field is required." in text(refused)
+    refused = submit(admin_client, add, slug="Todo Server", url="https://mcp.example.org/mcp")
+    assert "Use lower-case letters, digits and hyphens." in text(refused)
+    submit(
+        admin_client,
+        add,
+        slug="todo-server",
+        display_name="TodoDatabaseServer",
+        url="https://mcp.example.org/mcp",
+    )
+    server = UpstreamServer.objects.get()
+    assert (server.slug, str(server)) == ("todo-server", "TodoDatabaseServer")
+
+
+def test_headers_go_in_and_their_values_never_come_out(admin_client: Client) -> None:
+    server = make_upstream()
+    page = page_of(server)
+    saved = submit(admin_client, page, new_headers=f"Authorization: {TOKEN}\n\nX-Team:  sheep ")
+    assert TOKEN not in text(saved)
+    server.refresh_from_db()
+    assert json.loads(unseal(server.headers)) == {"Authorization": TOKEN, "X-Team": "sheep"}
+    shown = text(admin_client.get(page))
+    assert "Authorization, X-Team (values are encrypted)" in shown
+    assert TOKEN not in shown
+    assert server.headers not in shown
+    # Saving the page again leaves them as they are; the switch forgets them.
+    submit(admin_client, page, description="Sheep.")
+    assert UpstreamServer.objects.get().headers == server.headers
+    submit(admin_client, page, forget_headers="on")
+    assert UpstreamServer.objects.get().headers == ""
+
+
+def test_secrets_are_not_shown_again_when_something_else_was_wrong(admin_client: Client) -> None:
+    server = make_upstream()
+    refused = submit(
+        admin_client, page_of(server), new_headers=f"Authorization: {TOKEN}", retries="99"
+    )
+    assert "less than or equal to 5" in text(refused)
+    assert TOKEN not in text(refused)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("Authorization", "Line 1 has no &#x27;:&#x27; after its name."),
+        ("A: 1\nA: 2", "A is there twice."),
+        ("Bad name: 1", "is not the name of a header."),
+        ("Host: elsewhere", "Host is set by the client itself."),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_told(admin_client: Client, lines: str, told: str) -> None:
+    assert told in text(submit(admin_client, page_of(make_upstream()), new_headers=lines))
+
+
+def test_variables_are_kept_for_commands_that_may_have_them(admin_client: Client) -> None:
+    server = make_upstream(transport="stdio", command="files", url="")
+    page = page_of(server)
+    submit(admin_client, page, new_environment=f"API_KEY={VARIABLE}")
+    server.refresh_from_db()
+    assert json.loads(unseal(server.environment)) == {"API_KEY": VARIABLE}
+    shown = text(admin_client.get(page))
+    assert "API_KEY (values are encrypted)" in shown
+    assert VARIABLE not in shown
+    refused = text(submit(admin_client, page, new_environment="LD_PRELOAD=/tmp/evil.so"))
+    assert (
+        "LD_PRELOAD cannot be given to this command; UPSTREAM_COMMANDS allows API_KEY." in refused
+    )
+
+
+def test_command_is_one_of_those_the_deployment_allows(admin_client: Client) -> None:
+    add = address(UpstreamServer, "add")
+    refused = submit(admin_client, add, slug="shell", transport="stdio", command="/bin/sh")
+    assert "/bin/sh is not one of the available choices." in text(refused)
+    # What another transport would need is left out, not held against the form.
+    submit(admin_client, add, slug="notes", transport="stdio", command="notes", url="https://x")
+    server = UpstreamServer.objects.get()
+    assert (server.command, server.url) == ("notes", "")
+
+
+def test_command_that_is_no_longer_allowed_is_shown_as_such(admin_client: Client) -> None:
+    server = make_upstream(transport="stdio", command="gone", url="")
+    assert "gone (no longer allowed, is not started)" in text(admin_client.get(page_of(server)))
+
+
+@pytest.mark.parametrize(
+    "odd", ["not a url", "ftp://mcp.example.org", "https://me:pw@mcp.example.org/mcp"]
+)
+def test_address_of_odd_shape_is_saved_with_a_warning(admin_client: Client, odd: str) -> None:
+    # C11
+    server = make_upstream()
+    saved = text(submit(admin_client, page_of(server), url=odd))
+    server.refresh_from_db()
+    assert server.url == odd
+    assert "Saved all the same: The address " in saved
+    assert "The address " in text(admin_client.get(page_of(server)))
+
+
+def test_name_stays_once_saved_and_the_prefix_once_tools_have_it(admin_client: Client) -> None:
+    server = make_upstream(slug="todo", prefix="a_")
+    submit(admin_client, page_of(server), slug="other", prefix="b_")
+    server.refresh_from_db()
+    assert (server.slug, server.prefix) == ("todo", "b_")
+    record_discovery("todo", offers("create"))
+    submit(admin_client, page_of(server), prefix="c_")
+    server.refresh_from_db()
+    assert server.prefix == "b_"
+
+
+def test_tools_follow_the_time_limit_of_their_server(admin_client: Client) -> None:
+    server = make_upstream(slug="todo", call_timeout=5)
+    record_discovery("todo", offers("quick", "slow"))
+    Tool.objects.filter(name="slow").update(timeout_seconds=40)
+    submit(admin_client, page_of(server), call_timeout="9")
+    assert dict(Tool.objects.values_list("name", "timeout_seconds")) == {"quick": 9, "slow": 40}
+
+
+def test_list_shows_tools_served_waiting_and_quarantined(admin_client: Client) -> None:
+    # C14
+    make_upstream(slug="todo")
+    record_discovery("todo", offers("one", "two"))
+    UpstreamServer.objects.update(new_items="wait")
+    record_discovery("todo", offers("one", definition("two", description="Another."), "three"))
+    shown = text(admin_client.get(address(UpstreamServer, "changelist")))
+    assert "1 served" in shown
+    assert "1 waiting" in shown
+    assert "1 quarantined" in shown
+    assert "not connected yet" in shown
+
+
+def test_list_shows_what_the_last_discovery_came_to(admin_client: Client) -> None:
+    make_upstream(slug="empty")
+    make_upstream(slug="away")
+    make_upstream(slug="new")
+    record_discovery("empty", offers())
+    record_failure("away", "Its door is closed")
+    shown = text(admin_client.get(address(UpstreamServer, "changelist")))
+    assert "No MCP tools available" in shown
+    assert "Its door is closed" in shown
+    assert "never" in shown
+    page = text(admin_client.get(page_of(UpstreamServer.objects.get(slug="empty"))))
+    assert "No MCP tools available" in page
+
+
+def test_deleting_a_server_takes_its_tools_along(admin_client: Client) -> None:
+    server = make_upstream(slug="todo")
+    record_discovery("todo", offers("one", "two"))
+    deleted = admin_client.post(
+        address(UpstreamServer, "delete", server.pk), {"post": "yes"}, follow=True
+    )
+    assert deleted.status_code == 200
+    assert not UpstreamServer.objects.exists()
+    assert not Tool.objects.exists()
+
+
+def test_who_may_only_look_has_no_buttons(client: Client) -> None:
+    server = make_upstream(transport="stdio", command="files", url="")
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_upstreamserver"))
+    client.force_login(viewer)
+    shown = text(client.get(page_of(server)))
+    assert "Test connection" not in shown
+    for page in ("test", "refresh"):
+        assert client.post(address(UpstreamServer, page, server.pk)).status_code == 403
+        assert client.get(address(UpstreamServer, page, server.pk)).status_code == 405

@@ -1,0 +1,66 @@
+"""Circuit breakers in the admin: which services are left alone, since when, and how to end that."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.generic import TemplateView
+from typing_extensions import override
+from unfold.views import UnfoldModelAdminViewMixin
+
+from tools.services.breaker_status import RedisDown, ShownBreaker, breaker_status, reset_breaker
+
+COLOURS: Final = {"CLOSED": "success", "OPEN": "danger", "HALF-OPEN": "warning"}
+NO_REDIS: Final = "Redis cannot be reached, and the breakers are in it."
+
+
+class BreakersView(UnfoldModelAdminViewMixin, TemplateView):
+    """The breakers of all processes, those that hold calls back first."""
+
+    title = "Breakers"
+    permission_required = "tools.view_upstreamserver"
+    template_name = "tools/admin/breakers.html"
+    request: HttpRequest
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Close one by hand."""
+        if not request.user.has_perm("tools.change_upstreamserver"):
+            raise PermissionDenied
+        name = request.POST.get("breaker", "")
+        try:
+            if reset_breaker(name):
+                told = f"The breaker of {name} is closed. The next call is let through."
+                messages.success(request, told)
+            else:
+                messages.error(request, f"There is no breaker of {name!r}.")
+        except RedisDown:
+            messages.error(request, f"{NO_REDIS} Nothing was reset.")
+        return redirect("admin:tools_upstreamserver_breakers")
+
+    @override
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        try:
+            found = breaker_status()
+        except RedisDown:
+            return {**context, "known": False}
+        return {
+            **context,
+            "known": True,
+            "breakers": [_shown(one) for one in found],
+            "may_change": self.request.user.has_perm("tools.change_upstreamserver"),
+        }
+
+
+def _shown(one: ShownBreaker) -> dict[str, Any]:
+    return {
+        "one": one.snapshot,
+        "colour": COLOURS[one.snapshot.state],
+        "called": one.called,
+        "next_probe": one.next_probe,
+        "server": one.server,
+    }
