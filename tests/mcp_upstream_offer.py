@@ -96,6 +96,13 @@ TEMPLATES: tuple[Definition, ...] = (
 )
 
 
+def capabilities(switches: Switches) -> dict[str, Any]:
+    """What the server says it is capable of."""
+    lists = {kind: {"listChanged": True} for kind in ("tools", "prompts", "resources")}
+    able: dict[str, Any] = {**lists, "completions": {}}
+    return {name: about for name, about in able.items() if name not in switches.without}
+
+
 def tools(switches: Switches) -> list[Any]:
     """The tools as they are listed now."""
     if switches.no_tools:

@@ -20,12 +20,6 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 INFO = {"name": "scriptable-upstream", "version": "1.0"}
-CAPABILITIES = {
-    "tools": {"listChanged": True},
-    "prompts": {"listChanged": True},
-    "resources": {"listChanged": True},
-    "completions": {},
-}
 
 Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -133,22 +127,25 @@ class Peer:
             items, following = offer.page(items, params.get("cursor"), switches.page_size)
             return {key: items} if following is None else {key: items, "nextCursor": following}
         if method == "initialize" and switches.era != "modern":
-            return self._initialize(params, client)
+            return self._initialize(params, client, switches)
         if method == "server/discover" and modern and switches.era != "handshake":
             info = {"io.modelcontextprotocol/serverInfo": INFO}
-            found = {"supportedVersions": [MODERN], "capabilities": CAPABILITIES, "_meta": info}
+            able = offer.capabilities(switches)
+            found = {"supportedVersions": [MODERN], "capabilities": able, "_meta": info}
             return {**found, "instructions": "For tests."}
+        if method == "resources/read" and params["uri"] in switches.without:
+            raise Fault(-32002, "Resource not found")
         content = _content(method, params)
         if content is None:
             raise Fault(-32601, f"Method not found: {method}")
         return content
 
-    def _initialize(self, params: Message, client: Client) -> Message:
+    def _initialize(self, params: Message, client: Client, switches: Switches) -> Message:
         wanted = params.get("protocolVersion")
         client.capabilities = params.get("capabilities") or {}
         return {
             "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
-            "capabilities": CAPABILITIES,
+            "capabilities": offer.capabilities(switches),
             "serverInfo": INFO,
             "instructions": "For tests.",
         }
@@ -234,8 +231,6 @@ def _content(method: str, params: Message) -> Message | None:
 
 
 def _read(uri: str) -> Message:
-    if not uri.startswith("trial://page"):
-        raise Fault(-32002, "Resource not found")
     if uri.endswith("/picture"):
         return {"contents": [{"uri": uri, "mimeType": "image/png", "blob": PIXEL}]}
     return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": "The page."}]}

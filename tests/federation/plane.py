@@ -14,11 +14,14 @@ import pytest
 from tests.doors import RestDoor
 from tests.factories import make_tool
 from tests.mcp_upstream import HttpUpstream, http_upstream
+from tests.processes import wait_until
 from tests.tools.mcp_server.clients import WAYS
 from tests.upstream_rows import make_upstream
 from tools.backends.builtin import BUILTINS
 from tools.backends.upstream.probing import probe
+from tools.execution.runtime import current
 from tools.models import UpstreamServer
+from tools.selectors import catalogue_version
 from tools.services.sync_upstream import record_discovery
 
 LOOPBACK: Final = ["127.0.0.0/8"]
@@ -53,6 +56,13 @@ class Plane:
     def tools(self) -> set[str]:
         """What `GET /tools` lists."""
         return {tool["name"] for tool in self.door.get("/tools").json()["tools"]}
+
+    def settle(self) -> None:
+        """Wait until what was changed in the database is served."""
+        wait_until(
+            lambda: current().directory.catalogue.version == catalogue_version(),
+            what="the catalogue as it is now",
+        )
 
     def change(self, **switches: Any) -> None:
         """Make the server offer something else, and say so to whoever listens to it."""

@@ -130,10 +130,7 @@ def test_who_may_not_see_a_tool_is_not_told_that_it_is_held_back(
         other = make_toolset(tools=[Tool.objects.get(name="sleep")])
         keys = [make_client(toolsets=[one])[1] for one in (mine, other)]
         headers = [{"Authorization": f"Bearer {key}"} for key in keys]
-        wait_until(
-            lambda: door.call("change", {"tool": "x"}, headers=headers[0]).status_code == 200,
-            what="the grant",
-        )
+        served.settle()
         _wait_until_followed(served)
         served.upstream.set(descriptions=CHANGED)
         door.call("change", {"tool": "x"}, headers=headers[0])

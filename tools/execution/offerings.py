@@ -15,9 +15,11 @@ from tools.execution import admission, identity
 from tools.execution.federation import fetch
 from tools.execution.kept import RESULT_TEMPLATE, read_kept
 from tools.execution.rendering import (
+    MOST_VALUES,
     check_arguments,
     render_prompt,
     render_resource,
+    upstream_completion,
     upstream_contents,
     upstream_prompt,
 )
@@ -27,7 +29,7 @@ from tools.schemas import shown
 
 PROMPT: Final = "ref/prompt"
 RESOURCE: Final = "ref/resource"
-MOST_VALUES: Final = 100
+COMPLETE: Final = "completion/complete"
 
 
 async def list_prompts(credentials: Credentials) -> tuple[PromptSpec, ...]:
@@ -95,21 +97,26 @@ async def read_resource(credentials: Credentials, uri: str) -> tuple[dict[str, A
 
 
 async def complete(
-    credentials: Credentials, ref: Mapping[str, Any], argument: str, value: str
+    credentials: Credentials,
+    ref: Mapping[str, Any],
+    argument: str,
+    value: str,
+    known: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The suggested values of an argument that hold `value`, those that begin with it first.
 
     The answer is that of completion/complete: {values, total, hasMore}, with 100 values at most.
 
     `ref` is `{"type": "ref/prompt", "name": ...}` or `{"type": "ref/resource", "uri": ...}`, the
-    latter with the address of a template. An argument without suggestions has none.
+    latter with the address of a template. An argument without suggestions has none, unless it is one
+    of an upstream server that suggests some itself; it is told the values that are `known` already.
 
     Raises:
         PromptNotFound, ResourceNotFound: there is nothing of that name for this caller.
         InvalidArguments: it has no such argument, or `ref` is neither.
     """
     runtime, caller = _known(credentials)
-    choices = _choices(runtime, caller, ref)
+    choices, upstream = _choices(runtime, caller, ref)
     if argument not in choices:
         raise InvalidArguments(
             f"Invalid parameter: {argument[:100]}",
@@ -120,24 +127,34 @@ async def complete(
                 available=tuple(choices) or None,
             ),
         )
+    if upstream and not choices[argument]:
+        asked = {"ref": _remote(ref, upstream), "argument": {"name": argument, "value": value}}
+        context = {"context": {"arguments": dict(known)}} if known else {}
+        return upstream_completion(await fetch(runtime, upstream, COMPLETE, {**asked, **context}))
     fitting = _fitting(value, choices[argument])
     shown_values, total = fitting[:MOST_VALUES], len(fitting)
     return {"values": shown_values, "total": total, "hasMore": total > MOST_VALUES}
 
 
+def _remote(ref: Mapping[str, Any], upstream: Mapping[str, Any]) -> dict[str, Any]:
+    """What `ref` names, as its server knows it."""
+    key = "name" if ref.get("type") == PROMPT else "uri"
+    return {"type": ref["type"], key: upstream["remote_name"]}
+
+
 def _choices(
     runtime: Runtime, caller: Caller, ref: Mapping[str, Any]
-) -> dict[str, tuple[str, ...]]:
-    """The suggestions for each argument of what `ref` names."""
+) -> tuple[dict[str, tuple[str, ...]], Mapping[str, Any]]:
+    """The suggestions for each argument of what `ref` names, and the server it comes from, if any."""
     if ref.get("type") == PROMPT:
         prompt = runtime.directory.find_prompt(str(ref.get("name", "")), caller)
-        return {argument.name: argument.choices for argument in prompt.arguments}
+        return {one.name: one.choices for one in prompt.arguments}, prompt.upstream
     if ref.get("type") == RESOURCE:
         uri = str(ref.get("uri", ""))
         if uri == RESULT_TEMPLATE.uri:
-            return dict.fromkeys(RESULT_TEMPLATE.variables, ())
+            return dict.fromkeys(RESULT_TEMPLATE.variables, ()), {}
         spec = runtime.directory.find_template(uri, caller)
-        return {name: spec.choices.get(name, ()) for name in spec.variables}
+        return {name: spec.choices.get(name, ()) for name in spec.variables}, spec.upstream
     raise InvalidArguments(
         "Invalid parameter: ref",
         ErrorDetails(

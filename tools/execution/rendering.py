@@ -10,6 +10,8 @@ from tools.errors import ErrorDetails, InvalidArguments, UpstreamFailed
 from tools.offerings import NotAnAddress, TooLong, expand, render_messages
 from tools.schemas import shown
 
+# The protocol allows no more at once.
+MOST_VALUES: Final = 100
 # A placeholder may stand in many places: what one argument costs is bounded by the whole.
 LONGEST_RENDERED: Final = 4 * 1024 * 1024
 
@@ -105,6 +107,19 @@ def upstream_contents(result: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     if not isinstance(contents, list) or not all(isinstance(one, dict) for one in contents):
         raise UpstreamFailed("The server of this resource gave an answer that cannot be understood")
     return tuple(contents)
+
+
+def upstream_completion(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that an upstream server suggested; none when it suggests nothing."""
+    found = result.get("completion")
+    found = found if isinstance(found, Mapping) else {}
+    listed = found.get("values")
+    values = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    total = found.get("total")
+    total = total if type(total) is int and total >= len(values) else len(values)
+    values = values[:MOST_VALUES]
+    more = found.get("hasMore") is True or total > len(values)
+    return {"values": values, "total": total, "hasMore": more}
 
 
 def _missing(argument: PromptArgument) -> InvalidArguments:

@@ -50,6 +50,7 @@ async def complete(
             params.ref.model_dump(by_alias=True, mode="json"),
             params.argument.name,
             params.argument.value,
+            params.context.arguments if params.context is not None else None,
         )
     except ControlPlaneError as error:
         raise protocol_error(error) from error

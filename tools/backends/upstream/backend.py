@@ -15,7 +15,13 @@ from tools.backends.upstream import failures
 from tools.backends.upstream.channel import ChannelFault
 from tools.backends.upstream.connection import Connection
 from tools.backends.upstream.manager import Manager
-from tools.backends.upstream.results import INPUT_REQUIRED, Malformed, checked, said
+from tools.backends.upstream.results import (
+    INPUT_REQUIRED,
+    Malformed,
+    check_fetched,
+    checked,
+    said,
+)
 from tools.backends.upstream.retrying import persist
 from tools.backends.upstream.session import NobodyAsked, RpcError, Session
 from tools.contracts import (
@@ -32,6 +38,7 @@ from tools.upstreams import Upstream
 
 # Questions a server may ask in a row before it gives an answer.
 MOST_ROUNDS: Final = 10
+COMPLETE: Final = "completion/complete"
 # Definitions of which it is known what they want announced.
 MOST_ANNOUNCED: Final = 10_000
 # The clock of an event loop may be that much behind, and its timers early.
@@ -84,7 +91,7 @@ class UpstreamBackend:
             async with asyncio.timeout(deadline.remaining()):
                 return await persist(
                     connection,
-                    lambda session: session.request(method, params),
+                    partial(_fetched, method, params),
                     deadline,
                     repeatable=True,
                 )
@@ -96,6 +103,8 @@ class UpstreamBackend:
             raise failures.unreachable(server, remote, fault) from fault
         except RpcError as error:
             raise failures.answered_with_error(server, remote, error) from error
+        except Malformed as fault:
+            raise failures.malformed(server, remote, str(fault)) from fault
 
     def manager(self) -> Manager:
         """The connections of this event loop."""
@@ -193,6 +202,15 @@ def _passed(server: Upstream, spec: ToolSpec, result: Mapping[str, Any]) -> dict
     if result.get("isError") is True:
         raise ReportedByTool(said(passed["content"]), passed)
     return passed
+
+
+async def _fetched(method: str, params: Mapping[str, Any], session: Session) -> Mapping[str, Any]:
+    if method == COMPLETE and "completions" not in session.agreed.capabilities:
+        # It suggests nothing; asking would only be an error in its log.
+        return {}
+    result = await session.request(method, params)
+    check_fetched(method, result)
+    return result
 
 
 def _words(result: Mapping[str, Any]) -> str:

@@ -43,6 +43,28 @@ def checked(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"content": content, **carried}
 
 
+def check_fetched(method: str, result: Mapping[str, Any]) -> None:
+    """Hold the answers to prompts/get and resources/read to what clients can read.
+
+    Raises:
+        Malformed: it would break them.
+    """
+    if method == "prompts/get":
+        for message in _objects(result.get("messages"), "messages"):
+            if message.get("role") not in ("user", "assistant"):
+                raise Malformed("a message is of nobody")
+            _check_block(message.get("content"))
+    elif method == "resources/read":
+        for content in _objects(result.get("contents"), "contents"):
+            _check_block({"type": "resource", "resource": content})
+
+
+def _objects(items: Any, name: str) -> list[Mapping[str, Any]]:
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        raise Malformed(f"there are no {name}")
+    return items
+
+
 def _check_block(block: Any) -> None:
     """A block that lacks what its kind must have would break clients; kinds not known here pass."""
     if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
