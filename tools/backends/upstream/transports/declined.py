@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import aiohttp
 import orjson
 
 from tools.backends.upstream.channel import Garbage, Message, Refused, SessionExpired
-from tools.backends.upstream.transports.streams import read_body
+from tools.backends.upstream.transports.streams import Reply, read_body
 from tools.context.redact import redact_text
 
 _LONGEST_REASON: Final = 200
 
 
-async def declined(
-    answer: aiohttp.ClientResponse, place: str, request_id: Any, *, in_session: bool
-) -> Message:
+async def declined(answer: Reply, place: str, request_id: Any, *, in_session: bool) -> Message:
     """The error that the server answered the request with, if that is what it did.
 
     Without a `request_id` nothing was asked, and this always raises.
@@ -59,10 +56,10 @@ def _told(reason: str) -> str:
     return f": {redact_text(reason[:_LONGEST_REASON])}" if reason else ""
 
 
-def _elsewhere(answer: aiohttp.ClientResponse) -> str:
+def _elsewhere(answer: Reply) -> str:
     """Where a redirect leads to, as far as it may be told."""
     try:
-        target = answer.url.join(type(answer.url)(answer.headers.get("Location", "")))
+        target = answer.url.join(type(answer.url)(answer.headers.get("location", "")))
         return redact_text(str(target.with_query(None).with_fragment(None).with_user(None)))
     except ValueError:
         return "somewhere else"

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any, Final
 
-import aiohttp
 from multidict import CIMultiDict
 
 from tools.backends.http_api.addresses import Resolve, system_resolve
 from tools.backends.http_api.network import Certificates, system_certificates
 from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, Message
+from tools.backends.upstream.transports.connecting import HttpLine, open_http
 from tools.backends.upstream.transports.declined import declined
-from tools.backends.upstream.transports.network import FAULTS, Line, open_line, told
+from tools.backends.upstream.transports.network import FAULTS, told
 from tools.backends.upstream.transports.streams import (
     AnswerStream,
+    Reply,
     let_end,
     read_body,
     read_notices,
@@ -25,6 +27,7 @@ from tools.backends.upstream.transports.wire import encode, pick
 from tools.upstreams import Upstream
 
 SESSION: Final = "Mcp-Session-Id"
+_GIVEN: Final = SESSION.lower()
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
 _HANG_UP_SECONDS: Final = 1.0
@@ -36,6 +39,7 @@ class StreamableHttpChannel:
     """Requests to one server, over as many kept connections as there are exchanges at once."""
 
     process_handle: int | None = None
+    error_lines: Sequence[str] = ()
 
     def __init__(
         self,
@@ -51,7 +55,7 @@ class StreamableHttpChannel:
         self._listener = listener
         self._resolve = resolve
         self._certificates = certificates
-        self._line: Line | None = None
+        self._line: HttpLine | None = None
         self._headers: CIMultiDict[str] = CIMultiDict()
         self._closed = False
         self._lingering: set[asyncio.Task[None]] = set()
@@ -63,9 +67,7 @@ class StreamableHttpChannel:
 
     async def open(self) -> None:
         """Get ready to connect; the first exchange does it."""
-        self._line = await open_line(
-            self._upstream, ("http", "https"), self._resolve, self._certificates
-        )
+        self._line = await open_http(self._upstream, self._resolve, self._certificates)
         self._headers = self._line.headers.copy()
         self._headers["Accept"] = f"{_JSON}, {_EVENTS}"
         self._headers["Accept-Encoding"] = "identity"
@@ -107,12 +109,12 @@ class StreamableHttpChannel:
         """GET the stream of notices and follow it to its end; servers without one say 405."""
         line = self._connected()
         try:
-            async with await self._get(line, headers, "") as answer:
+            with closing(await self._get(line, headers, "")) as answer:
                 if answer.status == 405:
                     return
                 if answer.status != 200:
                     await declined(answer, line.place, None, in_session=bool(self.session_id))
-                if not answer.headers.get("Content-Type", "").startswith(_EVENTS):
+                if not answer.headers.get("content-type", "").startswith(_EVENTS):
                     raise Garbage(f"{line.place} has no stream where one should be")
                 await read_notices(answer, lambda message: self._listener(message, None))
         except FAULTS as fault:
@@ -129,17 +131,14 @@ class StreamableHttpChannel:
             if self.session_id:
                 with contextlib.suppress(*FAULTS):
                     async with asyncio.timeout(_HANG_UP_SECONDS):
-                        headers = self._with_session({})
-                        answer = await line.session.delete(
-                            line.url, headers=headers, allow_redirects=False
-                        )
+                        answer = await line.http.request("DELETE", self._with_session({}))
                         answer.close()
         finally:
             if self._lingering:
                 await asyncio.wait(self._lingering)
-            await line.session.close()
+            line.http.close()
 
-    def _connected(self) -> Line:
+    def _connected(self) -> HttpLine:
         if self._line is None:
             raise ChannelFault("the channel is not open", sent=False)
         return self._line
@@ -152,39 +151,30 @@ class StreamableHttpChannel:
             merged[SESSION] = self.session_id
         return merged
 
-    async def _post(
-        self, line: Line, message: Message, headers: Mapping[str, str]
-    ) -> aiohttp.ClientResponse:
-        answer = await line.session.post(
-            line.url,
-            data=encode(message),
-            headers=self._with_session(headers),
-            allow_redirects=False,
-        )
-        given = answer.headers.get(SESSION)
+    async def _post(self, line: HttpLine, message: Message, headers: Mapping[str, str]) -> Reply:
+        answer = await line.http.request("POST", self._with_session(headers), encode(message))
+        given = answer.headers.get(_GIVEN)
         if given:
             self.session_id = given
         return answer
 
-    async def _get(
-        self, line: Line, headers: Mapping[str, str], last_id: str
-    ) -> aiohttp.ClientResponse:
+    async def _get(self, line: HttpLine, headers: Mapping[str, str], last_id: str) -> Reply:
         merged = self._with_session(headers)
         merged["Accept"] = _EVENTS
         del merged["Content-Type"]
         if last_id:
             merged["Last-Event-ID"] = last_id
-        return await line.session.get(line.url, headers=merged, allow_redirects=False)
+        return await line.http.request("GET", merged)
 
     async def _read(
         self,
-        line: Line,
-        answer: aiohttp.ClientResponse,
+        line: HttpLine,
+        answer: Reply,
         request_id: Any,
         headers: Mapping[str, str],
     ) -> Message | None:
         """The response in an answer of any kind; None when there is only that of another request."""
-        kind = answer.headers.get("Content-Type", "").lower()
+        kind = answer.headers.get("content-type", "").lower()
         if answer.status < 300 and kind.startswith(_JSON):
             return pick(
                 await read_body(answer),
@@ -197,8 +187,8 @@ class StreamableHttpChannel:
 
     async def _streamed(
         self,
-        line: Line,
-        answer: aiohttp.ClientResponse,
+        line: HttpLine,
+        answer: Reply,
         request_id: Any,
         headers: Mapping[str, str],
     ) -> Message:
@@ -211,7 +201,7 @@ class StreamableHttpChannel:
             seen = stream.events.last_id
             await asyncio.sleep(min((stream.events.retry or 0) / 1000, _LONGEST_PAUSE))
             stream.begin_again()
-            async with await self._get(line, headers, seen) as continued:
+            with closing(await self._get(line, headers, seen)) as continued:
                 if continued.status != 200:
                     break
                 found = await stream.read(continued)
@@ -219,7 +209,7 @@ class StreamableHttpChannel:
             raise ChannelFault(f"{line.place} ended its stream before it answered", sent=True)
         return found
 
-    def _keep(self, answer: aiohttp.ClientResponse) -> None:
+    def _keep(self, answer: Reply) -> None:
         """Let the server end this answer in its own time, so that its connection can be used again."""
         if answer.content.at_eof():
             return

@@ -28,6 +28,7 @@ from tools.backends.http_api.addresses import (
 )
 from tools.backends.http_api.network import Certificates
 from tools.backends.upstream.channel import ChannelFault, Garbage, Refused
+from tools.backends.upstream.transports.http1 import BadHttp
 from tools.backends.upstream.transports.sealed import opened_texts
 from tools.upstreams import Upstream
 from tools.upstreams.values import RESERVED_HEADERS
@@ -36,6 +37,7 @@ DNS_SECONDS: Final = 10
 # What goes wrong with a request; `told` says what each means.
 FAULTS: Final = (
     aiohttp.ClientError,
+    BadHttp,
     AddressRefused,
     Unresolved,
     TimeoutError,
@@ -72,6 +74,10 @@ class CheckedResolver(AbstractResolver):
         """Nothing is held."""
 
 
+class NotConnected(OSError):
+    """No connection could be made; the message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """Connections to one server. `place` names it in messages: no path, query or password."""
@@ -94,19 +100,12 @@ async def open_line(
     Raises:
         ChannelFault: the server's configuration does not allow it.
     """
-    url, place = _address(upstream, schemes)
-    try:
-        allowed = read_networks(upstream.allowed_networks)
-    except BadNetwork as fault:
-        raise ChannelFault(str(fault), sent=False) from None
-    _check_literal(url, place, allowed)
-    headers = _configured_headers(upstream)
-    secure = url.scheme in ("https", "wss")
-    trusted = await asyncio.to_thread(certificates) if secure else True
+    url, place, allowed, trusted = await prepared(upstream, schemes, certificates)
+    headers = configured_headers(upstream)
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             limit=0,
-            ssl=trusted,
+            ssl=True if trusted is None else trusted,
             resolver=CheckedResolver(allowed, resolve),
             ttl_dns_cache=DNS_SECONDS,
         ),
@@ -120,9 +119,27 @@ async def open_line(
     return Line(session, url, place, headers)
 
 
+async def prepared(
+    upstream: Upstream, schemes: Sequence[str], certificates: Certificates
+) -> tuple[URL, str, tuple[Network, ...], ssl.SSLContext | None]:
+    """Address, its name in messages, the networks it may be in, and whom TLS trusts, if it is used.
+
+    Raises:
+        ChannelFault: the server's configuration does not allow it.
+    """
+    url, place = _address(upstream, schemes)
+    try:
+        allowed = read_networks(upstream.allowed_networks)
+    except BadNetwork as fault:
+        raise ChannelFault(str(fault), sent=False) from None
+    _check_literal(url, place, allowed)
+    secure = url.scheme in ("https", "wss")
+    return url, place, allowed, await asyncio.to_thread(certificates) if secure else None
+
+
 def told(fault: Exception, place: str) -> ChannelFault:
     """What an operator is told of a fault, and whether the server may have got the request."""
-    if isinstance(fault, aiohttp.ClientResponseError):
+    if isinstance(fault, aiohttp.ClientResponseError | BadHttp):
         return Garbage(f"{place} does not speak HTTP as it should")
     if reason := _unreached(fault):
         return ChannelFault(f"{place} {reason}", sent=False)
@@ -137,9 +154,9 @@ def _unreached(fault: Exception) -> str:
     match fault:
         case AddressRefused():
             return f"may not be called: {fault}"
-        case aiohttp.ClientSSLError() | ssl.CertificateError():
+        case aiohttp.ClientSSLError() | ssl.CertificateError() | ssl.SSLError():
             return "does not prove that it is this host (TLS)"
-        case Unresolved():
+        case Unresolved() | NotConnected():
             reason = str(fault)
         case aiohttp.ConnectionTimeoutError():
             reason = "no connection in time"
@@ -186,7 +203,7 @@ def _check_literal(url: URL, place: str, allowed: Sequence[Network]) -> None:
         raise ChannelFault(f"{place} may not be called: {reason}", sent=False)
 
 
-def _configured_headers(upstream: Upstream) -> CIMultiDict[str]:
+def configured_headers(upstream: Upstream) -> CIMultiDict[str]:
     headers: CIMultiDict[str] = CIMultiDict()
     for name, value in opened_texts(upstream.headers, "headers").items():
         if name.lower() in RESERVED_HEADERS:
