@@ -34,9 +34,11 @@ _REMOTE: Final = "transport != 'stdio'"
 class ServerChangeList(ChangeList):
     """With how each server fares; all of them are asked about at once."""
 
+    result_list: Any
+
     @override
     def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)  # type: ignore[no-untyped-call]
+        super().get_results(request)
         rows: list[Any] = list(self.result_list)
         try:
             found = upstream_status(rows)

@@ -37,6 +37,14 @@ MARKS: Final = (
     "cp_", "Bearer", "Basic", "eyJ", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp", "gho", "ghs",
     "xox", "AKIA", "PRIVATE KEY", "://",
 )  # fmt: skip
+# As programs write them into their logs: name=value, "name": "value", Header: value. All bounded.
+_NAMED_VALUE: Final = re.compile(
+    r"(?<![\w-])([\w-]{2,64})([\"']?\s{0,3}[=:]\s{0,3}[\"']?)([^\s\"',;&]{1,4096})"
+)
+_CREDENTIALS: Final = re.compile(
+    r"\b((?:proxy-)?authori[sz]ation[\"']?\s{0,3}[=:]|(?:set-)?cookie[\"']?\s{0,3}[=:]).*",
+    re.IGNORECASE,
+)
 # What PostgreSQL's text and JSON cannot hold.
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
@@ -82,3 +90,12 @@ def redact_text(text: str) -> str:
             if mark in text:
                 return SECRET_VALUE.sub(REDACTED, text)
     return text
+
+
+def redact_line(text: str) -> str:
+    """A line of somebody's log: `redact_text`, and without what stands behind the name of a secret."""
+    return _NAMED_VALUE.sub(_unnamed, _CREDENTIALS.sub(rf"\1{REDACTED}", redact_text(text)))
+
+
+def _unnamed(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2]}{REDACTED}" if SECRET_NAME.search(found[1]) else found[0]

@@ -119,13 +119,15 @@ def _probe(row: UpstreamServer) -> Discovered:
     lines: list[str] = []
     try:
         server = row.to_value()
-        return asyncio.run(_asked(server, look_limit(row.connect_timeout), lines))
-    except ControlPlaneError as fault:
-        raise LookFault(str(fault), [one[:LONGEST_LINE] for one in lines]) from fault
-    except TimeoutError as fault:
-        raise LookFault(f"{row} took too long to list what it offers") from fault
     except (TypeError, ValueError) as fault:
         raise LookFault(f"Its settings cannot be used: {fault}") from fault
+    try:
+        return asyncio.run(_asked(server, look_limit(row.connect_timeout), lines))
+    except ControlPlaneError as fault:
+        last = [line[:LONGEST_LINE] for line in lines[-MOST_LINES:]]
+        raise LookFault(str(fault), last) from fault
+    except TimeoutError as fault:
+        raise LookFault(f"{row} took too long to list what it offers") from fault
 
 
 async def _asked(server: Upstream, limit: float, lines: list[str]) -> Discovered:
@@ -133,7 +135,7 @@ async def _asked(server: Upstream, limit: float, lines: list[str]) -> Discovered
     from tools.backends.upstream.probing import probe
 
     async with asyncio.timeout(limit):
-        return await probe(server, lambda heard: lines.extend(heard[-MOST_LINES:]))
+        return await probe(server, lines.extend)
 
 
 def _about(info: Mapping[str, Any]) -> dict[str, str]:

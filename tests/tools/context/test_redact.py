@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.context.redact import REDACTED, redact, redact_text
+from tools.context.redact import REDACTED, redact, redact_line, redact_text
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
 
@@ -95,3 +95,20 @@ def test_texts_made_of_half_secrets_are_read_in_one_go(unit: str) -> None:
 
 def test_numbers_json_does_not_know_become_texts() -> None:
     assert redact({"a": float("inf"), "b": [float("nan")]}) == {"a": "inf", "b": ["nan"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("connecting with password=hunter2222 to db", "connecting with password=[redacted] to db"),
+        ('{"api_key": "abc123", "page": 2}', '{"api_key": "[redacted]", "page": 2}'),
+        ("Authorization: Basic abc", "Authorization:[redacted]"),
+        ("Set-Cookie: id=1; b=2", "Set-Cookie:[redacted]"),
+        ("listening on 127.0.0.1:8000, tokens: 12", "listening on 127.0.0.1:8000, tokens: 12"),
+        ("retry in 3 s: connection refused", "retry in 3 s: connection refused"),
+    ],
+)
+def test_lines_of_logs_lose_what_stands_behind_the_names_of_secrets(
+    line: str, expected: str
+) -> None:
+    assert redact_line(line) == expected
