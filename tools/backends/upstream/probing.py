@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 
 from tools.backends.upstream.channel import ChannelFault
 from tools.backends.upstream.discovery import discover, list_tools
@@ -14,8 +15,10 @@ from tools.upstreams import Discovered, Upstream
 LIST_FACTOR = 3
 
 
-async def probe(upstream: Upstream) -> Discovered:
-    """What `upstream` offers now.
+async def probe(
+    upstream: Upstream, heard: Callable[[Sequence[str]], None] | None = None
+) -> Discovered:
+    """What `upstream` offers now. `heard` is given what a child wrote to its error output.
 
     Raises:
         ControlPlaneError: it cannot be reached or does not answer; the message is for operators.
@@ -39,3 +42,5 @@ async def probe(upstream: Upstream) -> Discovered:
         ) from error
     finally:
         await asyncio.shield(session.close())
+        if heard is not None:
+            heard(session.channel.error_lines)
