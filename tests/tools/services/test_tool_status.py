@@ -9,9 +9,17 @@ from uuid import uuid4
 import pytest
 
 from tests.factories import make_tool, tool_values
-from tools.contracts import time_ordered_uuid
+from tools.backends.registry import Registry
+from tools.contracts import ToolSource, time_ordered_uuid
 from tools.models import Tool, ToolRequest
-from tools.services.tool_status import ToolStatus, flawed_tools, tool_faults, tool_status
+from tools.services import tool_status as told
+from tools.services.tool_status import (
+    ToolStatus,
+    flawed_tools,
+    source_faults,
+    tool_faults,
+    tool_status,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +80,14 @@ def test_handler_of_a_builtin_must_exist() -> None:
     assert tool_faults(make_tool(source="builtin", handler="server_metrics")) == []
 
 
-def test_source_without_a_backend_is_told() -> None:
+def test_every_source_has_a_backend() -> None:
+    assert {source: source_faults(source) for source in ToolSource} == {
+        source: [] for source in ToolSource
+    }
+
+
+def test_source_without_a_backend_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(told, "registry", Registry())
     (fault,) = tool_faults(make_tool(source="upstream"))
     assert fault == "source: this version of the service has nothing that serves upstream tools"
 
