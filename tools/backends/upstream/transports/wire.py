@@ -33,12 +33,27 @@ def decode(raw: bytes | bytearray | str) -> list[Message]:
     try:
         read = orjson.loads(raw)
     except ValueError:
-        raise Garbage("it sent what is not JSON") from None
+        read = _mended(raw)
     messages = read if isinstance(read, list) else [read]
     for message in messages:
         if not isinstance(message, dict):
             raise Garbage("it sent JSON that is no JSON-RPC message")
     return messages
+
+
+def _mended(raw: bytes | bytearray | str) -> Any:
+    """The value in JSON that has halves of characters, as texts have that were cut somewhere.
+
+    Whoever gets it on from here could not write them; a question mark stands for each.
+
+    Raises:
+        Garbage: it is not JSON.
+    """
+    try:
+        whole = json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8", "replace")
+        return orjson.loads(whole)
+    except (ValueError, RecursionError):
+        raise Garbage("it sent what is not JSON") from None
 
 
 def is_response(message: Message) -> bool:
