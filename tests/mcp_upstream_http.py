@@ -131,9 +131,15 @@ class Connection(HttpConnection):
         elif self._streaming:
             self.transport.write(event(answer) + STREAM_END)
         else:
-            self.transport.write(
-                response(json.dumps(answer).encode(), _status(answer), self._extra)
-            )
+            whole = response(json.dumps(answer).encode(), _status(answer), self._extra)
+            called = message["method"] == "tools/call"
+            await self._write(whole, switches.trickle_ms if called else 0)
+
+    async def _write(self, whole: bytes, pause_ms: int) -> None:
+        pieces = [whole[at : at + 1] for at in range(len(whole))] if pause_ms else [whole]
+        for piece in pieces:
+            self.transport.write(piece)
+            await asyncio.sleep(pause_ms / 1000)
 
     def _open_stream(self) -> None:
         if not self._streaming:

@@ -24,6 +24,7 @@ class Switches:
     such a stream before the answer. `era` is "both", "modern" or "handshake". `more_tools` are
     definitions that are listed too, and `without` the names of things that are not. `insist` makes
     a tool with a question ask those who cannot be asked ("ask"), or refuse them ("refuse").
+    `trickle_ms` is the pause after every byte of an answer to a call over HTTP.
     """
 
     hang: str = ""
@@ -42,6 +43,7 @@ class Switches:
     more_tools: Sequence[Any] = ()
     without: Sequence[str] = ()
     insist: str = ""
+    trickle_ms: int = 0
 
     def hangs_on(self, method: str) -> bool:
         """Whether a request of that method is left without an answer."""

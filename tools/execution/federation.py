@@ -57,8 +57,7 @@ async def fetch(
     try:
         permit = await runtime.breakers.admit(server.dependency)
     except BreakerRefused as refused:
-        words = server.unavailable_message or f"{server.name} is failing and is left alone for now"
-        raise BreakerOpen(words, refused.retry_after) from refused
+        raise BreakerOpen(server.left_alone, refused.retry_after) from refused
     try:
         result = await upstreams().fetch(binding, method, params, deadline)
     except ControlPlaneError as error:

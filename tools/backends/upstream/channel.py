@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 Message = Mapping[str, Any]
@@ -49,6 +49,10 @@ class Garbage(ChannelFault):
         super().__init__(message, sent=True)
 
 
+class TooLarge(Garbage):
+    """What the server sent is larger than anything may be."""
+
+
 class Channel(Protocol):
     """One open way to a server. Every method belongs to the event loop that opened it.
 
@@ -63,6 +67,10 @@ class Channel(Protocol):
     @property
     def broken(self) -> str:
         """Why nothing more will come of this channel; empty while it works."""
+
+    @property
+    def error_lines(self) -> Sequence[str]:
+        """What a child wrote to its error output last, without secrets; nothing elsewhere."""
 
     async def open(self) -> None:
         """Connect or start; raises ChannelFault."""

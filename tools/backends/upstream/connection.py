@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -33,6 +34,8 @@ PAUSE_SECONDS: Final = 0.25
 NO_TOOLS: Final = "No MCP tools available"
 SETTLE_SECONDS: Final = 0.1
 RETIRE_SECONDS: Final = 60.0
+# Lines of a child's error output that outlast it.
+KEPT_LINES: Final = 20
 
 # Takes what a server offers, each time it was found out.
 Found = Callable[[Upstream, Discovered], Awaitable[None]]
@@ -53,10 +56,14 @@ class Connection:
         self.state = ConnectionState.NOT_CONFIGURED
         self.since = datetime.now(UTC)
         self.error = ""
+        # In a row, and ever: who watches must not miss one that a success has followed.
         self.failures = 0
+        self.all_failures = 0
         self.initialization_time = 0.0
         self.last_health_check: datetime | None = None
         self.used_at = time.monotonic()
+        # Requests that are under way for callers.
+        self.in_use = 0
         # Set when somebody should look after the connection at once.
         self.attention = asyncio.Event()
         self.tools: Mapping[str, str] = {}
@@ -66,7 +73,13 @@ class Connection:
         self._failed_at = 0.0
         # What was said last about a server that is away; saying it at every attempt helps nobody.
         self._warned = ""
+        self._last_words: deque[str] = deque(maxlen=KEPT_LINES)
         self._relisting: asyncio.Task[None] | None = None
+        # Whether the server may offer something else than what was listed last.
+        self.stale = False
+        self._closed = False
+        # Sessions that were given up, until they are closed.
+        self._leaving: set[Session] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
@@ -84,11 +97,15 @@ class Connection:
         self.used_at = time.monotonic()
         if (session := self.live) is not None:
             return session
+        if self._closed:
+            # Whoever still holds this connection must not start what nobody would end.
+            raise Down("it was changed or removed")
+        pause = 0.0
         if self.state is ConnectionState.FAILED:
-            if self._opening is None and time.monotonic() - self._failed_at < PAUSE_SECONDS:
-                raise Down(self.error)
-            patience = min(patience, DOWN_PATIENCE)
-        opening = self.begin()
+            # Refusing at once would also refuse who comes just after the server has returned.
+            pause = max(0.0, self._failed_at + PAUSE_SECONDS - time.monotonic())
+            patience = min(patience, pause + DOWN_PATIENCE)
+        opening = self.begin(pause)
         await asyncio.wait([opening], timeout=patience)
         if not opening.done():
             raise Down(self.error or "it does not answer")
@@ -96,10 +113,10 @@ class Connection:
             raise Down("the connection was closed")
         return opening.result()
 
-    def begin(self) -> asyncio.Task[Session]:
-        """Connect, unless that is under way."""
+    def begin(self, pause: float = 0.0) -> asyncio.Task[Session]:
+        """Connect after a `pause`, unless that is under way."""
         if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
+            self._opening = asyncio.create_task(self._open(pause))
             self._opening.add_done_callback(self._opened)
         return self._opening
 
@@ -107,13 +124,17 @@ class Connection:
         """Use `session` no more: the server has gone, or forgotten it. Others may still end there."""
         if self._session is session:
             self._session = None
+            self._last_words.extend(session.channel.error_lines)
             self.error = why
             self.attention.set()
-            self._spawn(_retire(session))
+            self._leaving.add(session)
+            self._spawn(self._retire(session))
 
     def succeeded(self) -> None:
-        """The server did what was asked."""
-        if self.failures or self.state is ConnectionState.DEGRADED:
+        """The server did what was asked, perhaps in a session that is being replaced."""
+        if self.state is ConnectionState.CONNECTED:
+            self.failures = 0
+        elif self.state is ConnectionState.DEGRADED:
             self.failures = 0
             if self.tools:
                 self.error = ""
@@ -122,6 +143,7 @@ class Connection:
     def failed(self, why: str) -> None:
         """The server did not, though it could be reached."""
         self.failures += 1
+        self.all_failures += 1
         self.error = why
         self.attention.set()
         if self.failures >= DEGRADED_AFTER and self.state is ConnectionState.CONNECTED:
@@ -129,22 +151,31 @@ class Connection:
 
     def list_changed(self) -> None:
         """The server offers something else now."""
+        self.stale = True
         if self._relisting is None or self._relisting.done():
             self._relisting = self._spawn(self._relist())
 
     async def disconnect(self) -> None:
-        """Hang up for now; the next call connects again."""
-        await self._end()
+        """Hang up for now; the next call connects again, also while this one still hangs up."""
+        session, self._session = self._session, None
         self._become(ConnectionState.SHUTTING_DOWN)
         self._become(ConnectionState.DISCONNECTED)
+        if session is not None:
+            await session.close()
+            self._last_words.extend(session.channel.error_lines)
 
     async def close(self) -> None:
-        """Hang up for good."""
+        """Hang up for good, and be done with sessions that were given up before."""
+        self._closed = True
         if self.state is not ConnectionState.DISCONNECTED:
             self._become(ConnectionState.SHUTTING_DOWN)
         for task in self._tasks:
             task.cancel()
         await self._end()
+        # A task that was cancelled before it began has not closed its session.
+        await asyncio.gather(*(session.close() for session in self._leaving))
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))
         if self.state is ConnectionState.SHUTTING_DOWN:
             self._become(ConnectionState.DISCONNECTED)
 
@@ -169,8 +200,16 @@ class Connection:
             since=self.since,
         )
 
-    async def _open(self) -> Session:
+    def error_lines(self) -> list[str]:
+        """What the children of this connection wrote to their error output last."""
+        now = () if self._session is None else self._session.channel.error_lines
+        return [*self._last_words, *now][-KEPT_LINES:]
+
+    async def _open(self, pause: float) -> Session:
+        if pause:
+            await asyncio.sleep(pause)
         upstream, began = self.upstream, time.monotonic()
+        returns = self.state is ConnectionState.FAILED
         self._become(ConnectionState.CONNECTING)
         if (old := self._session) is not None:
             self.lose(old, old.broken)
@@ -181,13 +220,16 @@ class Connection:
                 tools = await list_tools(session)
         except BaseException as fault:
             await asyncio.shield(session.close())
+            self._last_words.extend(session.channel.error_lines)
             if isinstance(fault, ChannelFault | RpcError | TimeoutError):
                 raise self._unreachable(fault) from fault
             raise
         self.initialization_time = time.monotonic() - began
         self._session = session
-        self.failures = 0
+        if returns:
+            self.failures = 0
         self._warned = ""
+        self.stale = False
         self._use(tools)
         self.last_health_check = datetime.now(UTC)
         logger.info(
@@ -217,6 +259,7 @@ class Connection:
             logger.warning("%s cannot be reached: %s", self.upstream.slug, why)
         self.error, self._failed_at = why, time.monotonic()
         self.failures += 1
+        self.all_failures += 1
         if self.state is ConnectionState.CONNECTING:
             self._become(ConnectionState.FAILED)
         return Down(why)
@@ -229,26 +272,36 @@ class Connection:
             if isinstance(tool.get("name"), str)
         }
         if self.tools:
-            self.error = ""
-            self._become(ConnectionState.CONNECTED)
+            # That it lists its tools does not say that calls work again.
+            works = self.failures < DEGRADED_AFTER
+            self.error = "" if works else self.error
+            self._become(ConnectionState.CONNECTED if works else ConnectionState.DEGRADED)
             return
         self.error = NO_TOOLS
         logger.critical("%s: %s", self.upstream.slug, NO_TOOLS)
         self._become(ConnectionState.DEGRADED)
 
     async def _relist(self) -> None:
-        # Servers that change many tools say so many times.
-        await asyncio.sleep(SETTLE_SECONDS)
-        if (session := self.live) is None:
-            return
-        try:
-            async with asyncio.timeout(self.upstream.connect_timeout):
-                tools = await list_tools(session)
-        except (ChannelFault, RpcError, TimeoutError) as fault:
-            self.failed(f"its tools could not be listed again: {fault}")
-            return
-        self._use(tools)
-        await self._find(session, tools)
+        """List until nothing has changed since; what changes while listing may not be in the list."""
+        while self.stale:
+            # Servers that change many tools say so many times.
+            await asyncio.sleep(SETTLE_SECONDS)
+            if (session := self.live) is None:
+                return
+            self.stale = False
+            try:
+                async with asyncio.timeout(self.upstream.connect_timeout):
+                    tools = await list_tools(session)
+            except (ChannelFault, RpcError, TimeoutError) as fault:
+                self.stale = True
+                if self.live is session:
+                    self.failed(f"its tools could not be listed again: {fault}")
+                return
+            if self._session is not session:
+                # Who connects anew lists anew, and knows better.
+                return
+            self._use(tools)
+            await self._find(session, tools)
 
     async def _find(self, session: Session, tools: Items) -> None:
         if self._found is None:
@@ -261,11 +314,29 @@ class Connection:
                 "What %s offers beside tools is not known: %s", self.upstream.slug, fault
             )
             agreed = session.agreed
-            found = Discovered(agreed.version, agreed.server_info, agreed.instructions, tools)
+            found = Discovered(
+                protocol_version=agreed.version,
+                server_info=agreed.server_info,
+                instructions=agreed.instructions,
+                tools=tools,
+                seconds=self.initialization_time,
+                tools_only=True,
+            )
         try:
             await self._found(self.upstream, found)
         except Exception:
             logger.exception("What %s offers could not be recorded", self.upstream.slug)
+
+    async def _retire(self, session: Session) -> None:
+        """Close a session once the requests under way in it have ended, or after a while."""
+        try:
+            async with asyncio.timeout(RETIRE_SECONDS):
+                await session.quiet()
+        except TimeoutError:
+            pass
+        finally:
+            await asyncio.shield(session.close())
+            self._leaving.discard(session)
 
     async def _end(self) -> None:
         if self._opening is not None:
@@ -274,6 +345,7 @@ class Connection:
         if (session := self._session) is not None:
             self._session = None
             await session.close()
+            self._last_words.extend(session.channel.error_lines)
 
     def _become(self, following: ConnectionState) -> None:
         if following is self.state:
@@ -287,14 +359,3 @@ class Connection:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-async def _retire(session: Session) -> None:
-    """Close a session once the requests under way in it have ended, or after a while."""
-    try:
-        async with asyncio.timeout(RETIRE_SECONDS):
-            await session.quiet()
-    except TimeoutError:
-        pass
-    finally:
-        await asyncio.shield(session.close())

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from tools.backends.upstream.channel import ChannelFault
-from tools.backends.upstream.connection import Connection, Down
+from tools.backends.upstream.connection import Connection
 from tools.backends.upstream.session import RpcError, Session
 from tools.upstreams import ConnectionState
 
@@ -78,11 +78,14 @@ class Keeper:
 
     def _pause(self) -> float:
         now = time.monotonic()
-        due = [self._reported_at + REPORT_EVERY, self._checked_at + CHECK_EVERY]
-        if self._connection.live is None and self._wanted():
+        connection = self._connection
+        due = [self._reported_at + REPORT_EVERY]
+        if connection.live is not None:
+            due.append(self._checked_at + CHECK_EVERY)
+            if idle := connection.upstream.idle_seconds:
+                due.append((now if connection.in_use else connection.used_at) + idle)
+        elif self._wanted():
             due.append(self._next_attempt)
-        if (idle := self._connection.upstream.idle_seconds) and self._connection.live is not None:
-            due.append(self._connection.used_at + idle)
         return max(0.05, min(due) - now)
 
     def _wanted(self) -> bool:
@@ -97,22 +100,26 @@ class Keeper:
             return
         self._next_attempt = time.monotonic() + BACKOFF[min(self._attempts, len(BACKOFF) - 1)]
         self._attempts += 1
-        with contextlib.suppress(Down, asyncio.CancelledError):
-            await asyncio.shield(self._connection.begin())
+        opening = self._connection.begin()
+        # Not awaited itself: that it was cancelled must not look like us being cancelled.
+        await asyncio.wait([opening])
+        if not opening.cancelled() and opening.exception() is None:
             self._checked_at = time.monotonic()
 
     async def _check(self, session: Session) -> None:
         """Ask for a sign of life now and then, and at once after a failure: who hangs must not stay."""
         connection = self._connection
-        failed = connection.failures > self._failures_seen or self._suspicious
+        failed = connection.all_failures > self._failures_seen or self._suspicious
         self._suspicious = False
-        self._failures_seen = connection.failures
+        self._failures_seen = connection.all_failures
         regular = time.monotonic() - self._checked_at >= CHECK_EVERY
         if not regular and not failed:
             return
         self._checked_at = time.monotonic()
         if await self._is_alive(session):
             connection.last_health_check = datetime.now(UTC)
+            if connection.stale:
+                connection.list_changed()
             # Just after a failed call a sign of life does not say that calls work again.
             if regular and not failed:
                 connection.succeeded()
@@ -129,17 +136,20 @@ class Keeper:
         except (ChannelFault, TimeoutError) as fault:
             late = isinstance(fault, TimeoutError)
             why = f"it gave no sign of life within {limit:g} s" if late else str(fault)
-            connection.failed(why)
+            if connection.live is session:
+                # Else somebody else has found out, and counted it.
+                connection.failed(why)
             connection.lose(session, why)
             return False
         return True
 
     async def _rest(self) -> None:
         """Let go of a server that nobody has used for as long as it may idle."""
-        idle = self._connection.upstream.idle_seconds
-        if idle and time.monotonic() - self._connection.used_at >= idle:
-            logger.info("%s is idle and is let go", self._connection.upstream.slug)
-            await self._connection.disconnect()
+        connection = self._connection
+        idle = connection.upstream.idle_seconds
+        if idle and not connection.in_use and time.monotonic() - connection.used_at >= idle:
+            logger.info("%s is idle and is let go", connection.upstream.slug)
+            await connection.disconnect()
 
     def _listen(self, session: Session) -> None:
         if self._listened_to is session:

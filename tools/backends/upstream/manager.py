@@ -12,13 +12,13 @@ from typing import Final
 import orjson
 
 from tools.backends.ports import ports
-from tools.backends.upstream.connection import Connection
+from tools.backends.upstream.connection import Connection, Down
 from tools.backends.upstream.keeper import Keeper
 from tools.guards.redis import RedisDown
 from tools.upstreams import Discovered, Upstream
+from tools.upstreams.states import STATE_KEY, STATE_SECONDS
 
-STATE_KEY: Final = "cp:upstream:{slug}"
-STATE_SECONDS: Final = 120
+LONGEST_LINE: Final = 300
 _PROCESS: Final = f"{socket.gethostname()}:{os.getpid()}"
 
 
@@ -29,9 +29,20 @@ class Manager:
         self._connections: dict[str, Connection] = {}
         self._keepers: dict[str, asyncio.Task[None]] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        # The servers of the catalogue, where it is followed.
+        self._configured: Mapping[str, Upstream] | None = None
 
     def connection(self, upstream: Upstream) -> Connection:
-        """The one connection to `upstream`."""
+        """The one connection to `upstream`, as it is configured now: calls may be older than that.
+
+        Raises:
+            Down: there is no such server any more.
+        """
+        if self._configured is not None:
+            configured = self._configured.get(upstream.slug)
+            if configured is None:
+                raise Down("it was removed or switched off")
+            upstream = configured
         known = self._connections.get(upstream.slug)
         if known is not None and (known.upstream is upstream or known.upstream == upstream):
             return known
@@ -44,6 +55,7 @@ class Manager:
 
     def follow(self, upstreams: Mapping[str, Upstream]) -> None:
         """These are the servers there are now; those that are to be there from the start are met."""
+        self._configured = upstreams
         for slug, connection in list(self._connections.items()):
             if upstreams.get(slug) != connection.upstream:
                 self._drop(slug)
@@ -83,7 +95,9 @@ async def _publish(connection: Connection) -> None:
     if ports.link is None:
         return
     key = STATE_KEY.format(slug=connection.upstream.slug)
-    state = orjson.dumps({"at": time.time(), **connection.report().to_wire()})
+    lines = [line[:LONGEST_LINE] for line in connection.error_lines()]
+    report = connection.report().to_wire()
+    state = orjson.dumps({"at": time.time(), **report, "error_lines": lines})
     try:
         await ports.link.command("HSET", key, _PROCESS, state)
         await ports.link.command("EXPIRE", key, STATE_SECONDS)

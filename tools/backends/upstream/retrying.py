@@ -2,13 +2,14 @@
 
 A server that restarted or forgot the session has not done what was asked: it is met anew and asked
 once more, whatever the tool does. A connection that fails is tried again only for tools that may be
-repeated, after 1, 2 and 4 seconds, within the call's deadline. A server that is known to be away is
-not waited for.
+repeated, after 1, 2 and 4 seconds, within the call's deadline. A server that is known to be away, or
+was never there, is not waited for. An answer that makes no sense is an answer.
 """
 
 from __future__ import annotations
 
-import asyncio
+import time
+from asyncio import sleep
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
@@ -19,6 +20,8 @@ from tools.contracts import Deadline
 from tools.upstreams import ConnectionState
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+# Kept back of a call's time, so that it ends with what is known of the server, not with a time-out.
+SPARE_SECONDS: Final = 0.05
 
 _T = TypeVar("_T")
 Work = Callable[[Session], Awaitable[_T]]
@@ -33,22 +36,24 @@ async def persist(
         ChannelFault: the last failure, when trying again is of no use or not safe.
         RpcError: the server answered with an error.
     """
-    known_down = connection.state is ConnectionState.FAILED
-    retries = connection.upstream.retries if repeatable and not known_down else 0
+    away = connection.state is ConnectionState.FAILED or connection.last_health_check is None
+    retries = connection.upstream.retries if repeatable else 0
     for delay in DELAYS[:retries]:
         try:
             return await _meet_and_ask(connection, work, deadline)
-        except Refused:
+        except (Refused, Garbage):
             raise
-        except ChannelFault:
-            if deadline.remaining() <= delay:
+        except ChannelFault as fault:
+            hopeless = away and isinstance(fault, Down)
+            if hopeless or deadline.remaining() <= delay:
                 raise
-        await asyncio.sleep(delay)
+        away = False
+        await sleep(delay)
     return await _meet_and_ask(connection, work, deadline)
 
 
 async def _meet_and_ask(connection: Connection, work: Work[_T], deadline: Deadline) -> _T:
-    session = await connection.session(deadline.remaining())
+    session = await connection.session(_patience(deadline))
     try:
         return await _ask(connection, session, work)
     except Down:
@@ -56,10 +61,15 @@ async def _meet_and_ask(connection: Connection, work: Work[_T], deadline: Deadli
     except ChannelFault as fault:
         if fault.sent:
             raise
-    return await _ask(connection, await connection.session(deadline.remaining()), work)
+    return await _ask(connection, await connection.session(_patience(deadline)), work)
+
+
+def _patience(deadline: Deadline) -> float:
+    return max(0.0, deadline.remaining() - SPARE_SECONDS)
 
 
 async def _ask(connection: Connection, session: Session, work: Work[_T]) -> _T:
+    connection.in_use += 1
     try:
         result = await work(session)
     except (Refused, Garbage) as fault:
@@ -73,5 +83,8 @@ async def _ask(connection: Connection, session: Session, work: Work[_T]) -> _T:
         connection.failed(str(fault))
         connection.lose(session, str(fault))
         raise
+    finally:
+        connection.in_use -= 1
+        connection.used_at = time.monotonic()
     connection.succeeded()
     return result

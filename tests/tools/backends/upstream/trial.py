@@ -103,6 +103,16 @@ async def trial(upstream: Upstream) -> AsyncIterator[Trial]:
         await made.backend.manager().close()
 
 
+@asynccontextmanager
+async def connection_to(upstream: Upstream) -> AsyncIterator[Connection]:
+    """A connection that nobody looks after, closed afterwards."""
+    connection = Connection(upstream)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
 async def eventually(condition: Any, seconds: float = 20) -> None:
     """Wait until `condition()` holds, without blocking the event loop."""
     async with asyncio.timeout(seconds):

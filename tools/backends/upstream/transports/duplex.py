@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, Message
@@ -19,6 +19,7 @@ class DuplexChannel(ABC):
     """
 
     process_handle: int | None = None
+    error_lines: Sequence[str] = ()
 
     def __init__(self, upstream: Upstream, listener: Listener) -> None:
         self._upstream = upstream
@@ -75,18 +76,16 @@ class DuplexChannel(ABC):
         if not is_response(message):
             self._listener(message, None)
             return
-        waiting = self._pending.get(message.get("id"))
+        number = message.get("id")
+        waiting = self._pending.get(number) if isinstance(number, int) else None
         if waiting is not None and not waiting.done():
             waiting.set_result(message)
 
-    def _lost(self, why: str, *, garbage: bool = False) -> None:
+    def _lost(self, why: str, kind: type[Garbage] | None = None) -> None:
         """Nothing more will come: tell everybody who waits. Only the first reason counts."""
         if self._broken:
             return
         self._broken = why
-        fault: Callable[[], ChannelFault] = (
-            (lambda: Garbage(why)) if garbage else (lambda: ChannelFault(why, sent=True))
-        )
         for waiting in self._pending.values():
             if not waiting.done():
-                waiting.set_exception(fault())
+                waiting.set_exception(kind(why) if kind else ChannelFault(why, sent=True))

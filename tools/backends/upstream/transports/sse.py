@@ -13,7 +13,7 @@ from yarl import URL
 
 from tools.backends.http_api.addresses import Resolve, system_resolve
 from tools.backends.http_api.network import Certificates, system_certificates
-from tools.backends.upstream.channel import ChannelFault, Garbage, Listener
+from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, TooLarge
 from tools.backends.upstream.transports.declined import declined
 from tools.backends.upstream.transports.duplex import DuplexChannel
 from tools.backends.upstream.transports.events import Event, EventReader, TooLong
@@ -106,9 +106,9 @@ class SseChannel(DuplexChannel):
                     self._take(line, event)
             self._lost("it ended its stream")
         except TooLong:
-            self._lost(TOO_LARGE, garbage=True)
+            self._lost(TOO_LARGE, TooLarge)
         except Garbage as fault:
-            self._lost(str(fault), garbage=True)
+            self._lost(str(fault), Garbage)
         except FAULTS:
             self._lost("it broke its stream")
         finally:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Collection
 from typing import Final
 
 from typing_extensions import override
 
-from tools.backends.upstream.channel import ChannelFault, Garbage, Listener
+from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, TooLarge
 from tools.backends.upstream.children.child import Child, Sinks, start_child
 from tools.backends.upstream.children.commands import allowed_command, child_environment
 from tools.backends.upstream.transports.duplex import DuplexChannel
 from tools.backends.upstream.transports.sealed import opened_texts
 from tools.backends.upstream.transports.wire import MOST_BYTES, TOO_LARGE, decode
-from tools.context.redact import redact_text
+from tools.context.redact import REDACTED, redact_line, redact_text
 from tools.upstreams import Upstream
 
 logger = logging.getLogger(__name__)
@@ -25,6 +26,8 @@ _MOST_OTHER_LINES: Final = 20
 _KEPT_ERROR_LINES: Final = 50
 _LONGEST_LOGGED: Final = 2000
 _LONGEST_TOLD: Final = 300
+# Shorter values stand in too many words to be taken out of them.
+_SHORTEST_SECRET: Final = 6
 
 
 class StdioChannel(DuplexChannel):
@@ -34,17 +37,19 @@ class StdioChannel(DuplexChannel):
         super().__init__(upstream, listener)
         self._child: Child | None = None
         self._other_lines = 0
-        self._error_lines: deque[str] = deque(maxlen=_KEPT_ERROR_LINES)
+        self.error_lines: deque[str] = deque(maxlen=_KEPT_ERROR_LINES)
+        self._secrets: Collection[str] = ()
 
     @override
     async def open(self) -> None:
         """Start the child; that it runs does not yet mean that it serves."""
         entry = allowed_command(self._upstream.command)
         configured = opened_texts(self._upstream.environment, "variables")
+        self._secrets = [one for one in configured.values() if len(one) >= _SHORTEST_SECRET]
         sinks = Sinks(
             on_line=self._line,
             on_error_line=self._error_line,
-            on_long_line=lambda: self._spoilt(TOO_LARGE),
+            on_long_line=lambda: self._spoilt(TOO_LARGE, TooLarge),
             on_end=lambda why: self._lost(self._with_last_words(why)),
             most_bytes=MOST_BYTES,
         )
@@ -87,24 +92,26 @@ class StdioChannel(DuplexChannel):
             text = line[:_LONGEST_LOGGED].decode(errors="replace")
             logger.debug("Upstream %s wrote no message: %s", self._upstream.slug, redact_text(text))
             if self._other_lines >= _MOST_OTHER_LINES:
-                self._spoilt(str(fault))
+                self._spoilt(str(fault), Garbage)
             return
         self._other_lines = 0
         for message in messages:
             self._arrived(message)
 
-    def _spoilt(self, why: str) -> None:
+    def _spoilt(self, why: str, kind: type[Garbage]) -> None:
         """What it writes makes no sense: it is ended, whether or not somebody closes the channel."""
-        self._lost(why, garbage=True)
+        self._lost(why, kind)
         if self._child is not None:
             self._child.end_soon()
 
     def _error_line(self, line: bytes) -> None:
-        text = redact_text(line[:_LONGEST_LOGGED].decode(errors="replace").rstrip())
-        if text:
-            self._error_lines.append(text)
+        text = line[:_LONGEST_LOGGED].decode(errors="replace").rstrip()
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        if text := redact_line(text):
+            self.error_lines.append(text)
             logger.info("Upstream %s: %s", self._upstream.slug, text)
 
     def _with_last_words(self, why: str) -> str:
-        last = self._error_lines[-1] if self._error_lines else ""
+        last = self.error_lines[-1] if self.error_lines else ""
         return f"{why}: {last[:_LONGEST_TOLD]}" if last else why

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from tools.backends.http_api.addresses import Resolve, system_resolve
 from tools.backends.http_api.network import Certificates, system_certificates
-from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, Refused
+from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, Refused, TooLarge
 from tools.backends.upstream.transports.duplex import DuplexChannel
 from tools.backends.upstream.transports.network import (
     FAULTS,
@@ -104,22 +104,25 @@ class WebSocketChannel(DuplexChannel):
                 await line.session.close()
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        fault: object = None
         try:
             async for frame in socket:
                 if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
                     for message in decode(frame.data):
                         self._arrived(message)
                 elif frame.type is aiohttp.WSMsgType.ERROR:
+                    fault = frame.data
                     break
-            self._ended(socket)
-        except Garbage as fault:
-            self._lost(str(fault), garbage=True)
+            self._ended(socket, fault)
+        except Garbage as garbage:
+            self._lost(str(garbage), Garbage)
 
-    def _ended(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        fault = socket.exception()
+    def _ended(self, socket: aiohttp.ClientWebSocketResponse, fault: object) -> None:
         if isinstance(fault, aiohttp.WebSocketError):
-            too_large = fault.code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
-            self._lost(TOO_LARGE if too_large else "it broke the rules of WebSocket", garbage=True)
+            if fault.code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG:
+                self._lost(TOO_LARGE, TooLarge)
+            else:
+                self._lost("it broke the rules of WebSocket", Garbage)
         else:
             self._lost(f"it closed the socket ({socket.close_code})")
 
