@@ -79,6 +79,13 @@ def register(upstream: HttpUpstream, **columns: Any) -> UpstreamServer:
     return row
 
 
+def register_stdio() -> UpstreamServer:
+    """A row for the allowed command `trial`, with everything that program offers."""
+    row = make_upstream(slug="trial", transport="stdio", command="trial", url="", call_timeout=30)
+    record_discovery(row.slug, asyncio.run(probe(row.to_value())))
+    return row
+
+
 @contextmanager
 def plane(
     door: RestDoor, folder: Path, era: str = "both", *, switches: Any = None, **columns: Any

@@ -49,8 +49,12 @@ async def reuse_or_run(
     cache: ResultCache,
     deadline: Deadline,
     run: Callable[[], Awaitable[Any]],
+    *,
+    personal: bool = False,
 ) -> Reused:
     """The result, from the cache where it may be.
+
+    A `personal` one may depend on what its caller is asked meanwhile: it is neither kept nor shared.
 
     Raises:
         ControlPlaneError: what `run` raised, when there is no last answer to give instead.
@@ -58,6 +62,9 @@ async def reuse_or_run(
     if spec.cache_ttl_seconds is None:
         return Reused(await run(), None)
     space, key = space_of(spec), key_of(spec, arguments)
+    if personal:
+        found = await cache.get(space, key)
+        return Reused(await run(), False) if found is None else Reused(found.value, True)
     try:
         data, hit = await cache.fetch(
             space, key, spec.cache_ttl_seconds, run, wait_seconds=deadline.remaining()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from tools.backends.registry import Registry
-from tools.contracts import BackendResult, CallContext, InputRequired, ToolSpec
+from tools.contracts import Asking, BackendResult, CallContext, InputRequired, ToolSpec
 from tools.errors import (
     BreakerOpen,
     ControlPlaneError,
@@ -18,6 +20,9 @@ from tools.errors import (
 from tools.guards.breaker import BreakerRefused, Breakers, Permit
 from tools.upstreams import Upstream
 
+# How many seconds a person may take to answer a question.
+LONGEST_ANSWER: Final = 300.0
+
 
 async def dispatch(
     spec: ToolSpec,
@@ -26,8 +31,9 @@ async def dispatch(
     *,
     registry: Registry,
     breakers: Breakers,
+    patient: bool = False,
 ) -> BackendResult:
-    """What the tool's backend answers.
+    """What the tool's backend answers. When `patient`, the time its caller thinks does not count.
 
     Raises:
         BreakerOpen: the dependency failed too often and is left alone for a while.
@@ -36,7 +42,7 @@ async def dispatch(
     """
     permit = await _admit(spec, breakers)
     try:
-        result = await _call(spec, arguments, context, registry)
+        result = await _call(spec, arguments, context, registry, patient=patient)
     except RateLimited:
         # Busy is not broken: neither a success nor a failure of the dependency.
         if permit is not None:
@@ -64,6 +70,8 @@ async def _call(
     arguments: Mapping[str, Any],
     context: CallContext,
     registry: Registry,
+    *,
+    patient: bool,
 ) -> BackendResult:
     backend = registry.get(spec.source)
     if backend is None:
@@ -74,12 +82,31 @@ async def _call(
         )
     try:
         async with asyncio.timeout(context.deadline.remaining()) as limit:
+            if patient and context.asking is not None:
+                context = replace(context, asking=_stopping_the_clock(context.asking, limit))
             return await backend.call(spec, arguments, context)
     except TimeoutError as fault:
         # A time-out of the backend's own making is its failure, not the call's deadline.
         if limit.expired():
             raise DeadlineExceeded(spec.name, context.deadline.seconds) from fault
         raise
+
+
+def _stopping_the_clock(asking: Asking, limit: asyncio.Timeout) -> Asking:
+    """`asking`, during which the time of the call stands still: a person is slower than a tool."""
+
+    async def ask(requests: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+        clock = asyncio.get_running_loop().time
+        began, due = clock(), limit.when()
+        limit.reschedule(began + LONGEST_ANSWER)
+        try:
+            return await asking(requests)
+        finally:
+            # Too late for that when the call has ended meanwhile.
+            with contextlib.suppress(RuntimeError):
+                limit.reschedule(None if due is None else due + clock() - began)
+
+    return ask
 
 
 async def _admit(spec: ToolSpec, breakers: Breakers) -> Permit | None:

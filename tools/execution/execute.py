@@ -19,6 +19,7 @@ from tools.contracts import (
     InputRequired,
     ToolCall,
     ToolListing,
+    ToolSource,
     ToolSpec,
     wire_time,
 )
@@ -49,7 +50,7 @@ async def execute(call: ToolCall) -> Envelope:
     except ControlPlaneError as error:
         return envelope.failure(error, call.request_id, {})
     call = aim(call, runtime.directory.catalogue)
-    record = CallRecord(call, caller, call.time_limit or runtime.settings.server_timeout)
+    record = CallRecord(call, caller, _longest(call, runtime))
     meta: dict[str, Any] = {}
     runtime.enter()
     runtime.journal.open(record)
@@ -71,6 +72,13 @@ async def execute(call: ToolCall) -> Envelope:
     return answer
 
 
+def _longest(call: ToolCall, runtime: Runtime) -> float:
+    """Seconds after which nobody works on the call any more."""
+    limit = call.time_limit or runtime.settings.server_timeout
+    waits = call.asking is not None and call.time_limit is None
+    return limit + dispatch.LONGEST_ANSWER if waits else limit
+
+
 async def _caller(runtime: Runtime, credentials: Credentials) -> Caller:
     await identity.prepare(credentials)
     return identity.identify(credentials, runtime.directory.catalogue)
@@ -89,7 +97,45 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
     arguments = validation.validate(spec, call.arguments, runtime.validators)
     limit = call.time_limit or runtime.settings.server_timeout
     deadline = Deadline.after(min(spec.timeout_seconds, limit))
-    context = CallContext(
+    context = _context(call, caller, spec, deadline)
+    record.mark("validation")
+    meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)
+    record.mark("rate")
+    record.advance(CallState.EXECUTING)
+
+    async def work() -> Any:
+        async with admission.slot(spec, runtime.slots, deadline):
+            answer = await dispatch.dispatch(
+                spec,
+                arguments,
+                context,
+                registry=runtime.registry,
+                breakers=runtime.breakers,
+                patient=call.time_limit is None,
+            )
+        validation.check_result(spec, result_to_check(spec, answer.data), runtime.validators)
+        # What the backend says about its work; a result that is reused comes without it.
+        meta.update(answer.meta)
+        return answer.data
+
+    reused = await caching.reuse_or_run(
+        spec, arguments, runtime.cache, deadline, work, personal=_may_be_asked(spec, context)
+    )
+    record.cache_hit = reused.hit
+    record.mark("backend")
+    if reused.stale_since is not None:
+        meta.update(stale=True, stale_since=wire_time(reused.stale_since))
+    return await _budget(runtime, record, spec, reused.data, meta)
+
+
+def _may_be_asked(spec: ToolSpec, context: CallContext) -> bool:
+    """Whether the answer may depend on what the caller says while the tool runs, or said before."""
+    askable = context.asking is not None or context.in_rounds or context.round is not None
+    return askable and spec.source is ToolSource.UPSTREAM
+
+
+def _context(call: ToolCall, caller: Caller, spec: ToolSpec, deadline: Deadline) -> CallContext:
+    return CallContext(
         caller,
         deadline,
         call.request_id,
@@ -102,27 +148,6 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
         answered_by(call.round, spec, caller),
         call.trace,
     )
-    record.mark("validation")
-    meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)
-    record.mark("rate")
-    record.advance(CallState.EXECUTING)
-
-    async def work() -> Any:
-        async with admission.slot(spec, runtime.slots, deadline):
-            answer = await dispatch.dispatch(
-                spec, arguments, context, registry=runtime.registry, breakers=runtime.breakers
-            )
-        validation.check_result(spec, result_to_check(spec, answer.data), runtime.validators)
-        # What the backend says about its work; a result that is reused comes without it.
-        meta.update(answer.meta)
-        return answer.data
-
-    reused = await caching.reuse_or_run(spec, arguments, runtime.cache, deadline, work)
-    record.cache_hit = reused.hit
-    record.mark("backend")
-    if reused.stale_since is not None:
-        meta.update(stale=True, stale_since=wire_time(reused.stale_since))
-    return await _budget(runtime, record, spec, reused.data, meta)
 
 
 async def _budget(

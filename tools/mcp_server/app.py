@@ -16,7 +16,7 @@ from tools.conf import deployment
 from tools.errors import Starting, Stopping
 from tools.execution.ending import end
 from tools.execution.runtime import Runtime
-from tools.mcp_server import cancellations
+from tools.mcp_server import cancellations, questions
 from tools.mcp_server.changes import Changes
 from tools.mcp_server.connections import Connections
 from tools.mcp_server.gate import refuse
@@ -132,6 +132,7 @@ class McpDoors:
         runtime.relay.handlers = {
             SSE_TOPIC: sse.handed_over,
             cancellations.TOPIC: cancellations.heard,
+            questions.TOPIC: questions.heard,
         }
         relaying = asyncio.create_task(runtime.relay.run())
 

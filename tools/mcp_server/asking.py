@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import mcp_types as types
@@ -14,9 +15,13 @@ from pydantic import ValidationError
 
 from tools.contracts import Asking, Round, Transport
 from tools.errors import ErrorDetails, ExecutionFailed
+from tools.mcp_server import questions
 from tools.mcp_server.peer import current_peer
 
 Context = ServerRequestContext[Any, Any]
+
+# Sends a question, as method and params, and gives the result.
+Put = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 ELICIT: Final = "elicitation/create"
 
@@ -24,16 +29,23 @@ ELICIT: Final = "elicitation/create"
 def asking_of(ctx: Context) -> Asking | None:
     """How the client can be asked while its call runs, if it can.
 
-    That takes a connection which stays, so not Streamable HTTP, where any process may get the
-    answer; and the handshake era, since later clients take questions only as answers.
+    That takes the handshake era, since later clients take questions only as answers. Over
+    Streamable HTTP what a client declared is not in the connection, which is there for one message.
     """
-    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or not _declares_elicitation(ctx):
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return None
+    put: Put
     if current_peer.get().transport is Transport.STREAMABLE_HTTP:
+        if not questions.can_be_asked(ctx.request):
+            return None
+        put = partial(questions.ask, ctx.request)
+    elif _declares_elicitation(ctx):
+        put = partial(_put_on_connection, ctx)
+    else:
         return None
 
     async def ask(requests: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-        return {name: await _ask(ctx, request) for name, request in requests.items()}
+        return {name: await _ask(put, request) for name, request in requests.items()}
 
     return ask
 
@@ -60,7 +72,7 @@ def _declares_elicitation(ctx: Context) -> bool:
     return declared is not None and declared.elicitation is not None
 
 
-async def _ask(ctx: Context, request: Mapping[str, Any]) -> dict[str, Any]:
+async def _ask(put: Put, request: Mapping[str, Any]) -> dict[str, Any]:
     """One answer of the client.
 
     Raises:
@@ -73,11 +85,17 @@ async def _ask(ctx: Context, request: Mapping[str, Any]) -> dict[str, Any]:
         )
     try:
         question = types.ElicitRequest.model_validate(dict(request))
-        answer = await ctx.session.send_request(
-            question,
-            types.ElicitResult,
-            metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
-        )
+        given = await put(question.model_dump(by_alias=True, mode="json", exclude_none=True))
+        answer = types.ElicitResult.model_validate(given, by_name=False)
     except (MCPError, ValidationError) as fault:
         raise ExecutionFailed("The client did not answer what the tool asked") from fault
+    return answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+async def _put_on_connection(ctx: Context, question: Mapping[str, Any]) -> Mapping[str, Any]:
+    answer = await ctx.session.send_request(
+        types.ElicitRequest.model_validate(dict(question)),
+        types.ElicitResult,
+        metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
+    )
     return answer.model_dump(by_alias=True, mode="json", exclude_none=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -53,7 +53,7 @@ def cancellable_by(
     if not 0 < len(session) <= LONGEST_ID:
         yield
         return
-    key = (session, _caller(), json.dumps(request_id))
+    key = (session, caller_now(), json.dumps(request_id))
     _running[key] = task
     try:
         yield
@@ -63,7 +63,8 @@ def cancellable_by(
             del _running[key]
 
 
-def _caller() -> str:
+def caller_now() -> str:
+    """Who sent the message that is being handled."""
     peer = current_peer.get()
     caller = peer.caller or identity.identify(peer.credentials, serving().directory.catalogue)
     return caller.identifier
@@ -76,7 +77,7 @@ async def note(session: str, message: types.JSONRPCMessage) -> None:
     asked = (message.params or {}).get("requestId")
     if not isinstance(asked, str | int) or not 0 < len(session) <= LONGEST_ID:
         return
-    key = (session, _caller(), json.dumps(asked))
+    key = (session, caller_now(), json.dumps(asked))
     if not stop(key):
         await serving().relay.broadcast(TOPIC, json.dumps(key))
 
@@ -96,14 +97,20 @@ async def heard(topic: str, body: str) -> None:
     stop((session, caller, asked))
 
 
-def labelled(message: types.JSONRPCMessage, send: Send) -> Send:
-    """A `send` that gives a new client its session id along with the answer to its first message."""
+def labelled(
+    message: types.JSONRPCMessage, send: Send, mark: Callable[[str, types.JSONRPCRequest], str]
+) -> Send:
+    """A `send` that gives a new client its session id along with the answer to its first message.
+
+    `mark` adds to the id what is to be known of the client later.
+    """
     if not isinstance(message, types.JSONRPCRequest) or message.method != INITIALIZE:
         return send
+    given = mark(secrets.token_hex(16), message)
 
     async def sending(part: Message) -> None:
         if part["type"] == "http.response.start" and part["status"] == 200:
-            label = (SESSION_HEADER.encode(), secrets.token_hex(16).encode())
+            label = (SESSION_HEADER.encode(), given.encode())
             part = {**part, "headers": [*part["headers"], label]}
         await send(part)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -14,6 +15,7 @@ from tools.backends.ports import ports
 from tools.backends.upstream import failures
 from tools.backends.upstream.channel import ChannelFault
 from tools.backends.upstream.connection import Connection
+from tools.backends.upstream.inflight import answered
 from tools.backends.upstream.manager import Manager
 from tools.backends.upstream.results import (
     INPUT_REQUIRED,
@@ -68,8 +70,7 @@ class UpstreamBackend:
         except RpcError as error:
             raise failures.answered_with_error(server, spec.name, error) from error
         except NobodyAsked as unasked:
-            words = _words(unasked.result)
-            raise failures.cannot_be_asked(spec.name, words) from unasked
+            raise _unasked(spec, context, unasked) from unasked
         except asyncio.CancelledError:
             if connection is not None and context.deadline.remaining() < CLOCK_SECONDS:
                 connection.failed(LATE)
@@ -136,7 +137,7 @@ class UpstreamBackend:
         meta = _told_upstream(context)
         round_ = context.round
         for _ in range(MOST_ROUNDS):
-            asked = {**params, **_answers(round_)}
+            asked = {**params, **_answers(round_)} if session.agreed.modern else params
             result = await session.request(
                 "tools/call", asked, context=context, meta=meta, headers=headers
             )
@@ -211,6 +212,14 @@ async def _fetched(method: str, params: Mapping[str, Any], session: Session) -> 
     result = await session.request(method, params)
     check_fetched(method, result)
     return result
+
+
+def _unasked(spec: ToolSpec, context: CallContext, unasked: NobodyAsked) -> Exception:
+    """What becomes of a call whose questions could not be asked while it ran."""
+    if context.in_rounds:
+        # The caller may answer and call again; the tool then runs once more, with the answers.
+        return InputRequired(unasked.questions, json.dumps(answered(context.round)))
+    return failures.cannot_be_asked(spec.name, _words(unasked.result))
 
 
 def _words(result: Mapping[str, Any]) -> str:

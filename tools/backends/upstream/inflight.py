@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import json
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tools.contracts import CallContext
+from tools.contracts import CallContext, Round
 from tools.errors import ControlPlaneError
 
 logger = logging.getLogger(__name__)
 
-_KEY: Final = "elicitation"
 _ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 # Notices that wait for a slow caller; newer ones are dropped beyond that.
 MOST_WAITING: Final = 100
 
 
+def answered(round_: Round | None) -> dict[str, Any]:
+    """All that a caller has answered in the legs of its call so far, by the name of the question."""
+    if round_ is None:
+        return {}
+    try:
+        earlier = json.loads(round_.state or "{}")
+    except ValueError:
+        earlier = {}
+    return {**(earlier if isinstance(earlier, dict) else {}), **round_.responses}
+
+
 class Inflight:
     """What connects one request to the call it serves."""
 
-    __slots__ = ("_context", "_notices", "_telling", "unasked")
+    __slots__ = ("_asked", "_context", "_notices", "_telling", "unasked")
 
     def __init__(self, context: CallContext) -> None:
         self._context = context
         self._notices: asyncio.Queue[tuple[float, float | None, str]] | None = None
         self._telling: asyncio.Task[None] | None = None
-        # Whether the server had a question that nobody could be asked.
-        self.unasked = False
+        self._asked: Counter[str] = Counter()
+        # Questions of the server that nobody could be asked so far, by name.
+        self.unasked: dict[str, Any] = {}
 
     def progressed(self, params: Mapping[str, Any]) -> None:
         """Tell the caller, in the order in which the server told us."""
@@ -55,20 +69,35 @@ class Inflight:
             await self._notices.join()
 
     async def elicit(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the caller's user says to a question; `cancel` when nobody can be asked."""
+        """What the caller's user says to a question; `cancel` when nobody can be asked.
+
+        A caller that takes questions for an answer has perhaps answered this one already, in an
+        earlier leg of its call: the tool asked it then, was told `cancel`, and runs again now.
+        """
+        question = {"method": "elicitation/create", "params": dict(params)}
+        name = self._name(params)
         if self._context.asking is None:
-            self.unasked = True
-            return {"action": "cancel"}
-        question = {_KEY: {"method": "elicitation/create", "params": dict(params)}}
+            answers: Mapping[str, Any] = answered(self._context.round)
+        else:
+            answers = await self._ask(name, question)
+        answer = answers.get(name)
+        if isinstance(answer, Mapping) and answer.get("action") in _ACTIONS:
+            return answer
+        self.unasked[name] = question
+        return {"action": "cancel"}
+
+    async def _ask(self, name: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
-            answers = await self._context.ask(question)
+            return await self._context.ask({name: question})
         except ControlPlaneError as fault:
             logger.info("The caller could not be asked: %s", fault.message)
-            self.unasked = True
-            return {"action": "cancel"}
-        answer = answers.get(_KEY)
-        sound = isinstance(answer, Mapping) and answer.get("action") in _ACTIONS
-        return answer if isinstance(answer, Mapping) and sound else {"action": "cancel"}
+            return {}
+
+    def _name(self, params: Mapping[str, Any]) -> str:
+        """What a question is known by; the same words may be asked several times."""
+        digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:16]
+        self._asked[digest] += 1
+        return f"question_{digest}_{self._asked[digest]}"
 
     def close(self) -> None:
         if self._telling is not None:

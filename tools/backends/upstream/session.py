@@ -46,10 +46,11 @@ class RpcError(Exception):
 
 
 class NobodyAsked(Exception):
-    """The server had a question that its caller could not be asked, and failed for it."""
+    """The server had `questions` that its caller could not be asked, and failed for it."""
 
-    def __init__(self, result: Mapping[str, Any]) -> None:
+    def __init__(self, questions: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         super().__init__("nobody could be asked")
+        self.questions = questions
         self.result = result
 
 
@@ -138,7 +139,7 @@ class Session:
                 self._over(number, inflight)
         result = _result(answer)
         if inflight is not None and inflight.unasked and result.get("isError") is True:
-            raise NobodyAsked(result)
+            raise NobodyAsked(inflight.unasked, result)
         return result
 
     async def listen(self) -> None:

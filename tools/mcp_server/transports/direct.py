@@ -26,6 +26,7 @@ from tools.mcp_server import listing
 from tools.mcp_server.calls import CLOSING_SECONDS, call_of
 from tools.mcp_server.cancellations import cancellable_by
 from tools.mcp_server.peer import current_peer
+from tools.mcp_server.questions import ELICITS
 from tools.mcp_server.results import call_result
 from tools.mcp_server.server import LIST_TTL_MS, CatalogueServer, presentation
 from tools.mcp_server.transports.ordinary import LIST, Ordinary
@@ -56,6 +57,8 @@ class DirectLane:
         if message.name in self._server.answers_itself:
             return False
         directory = serving().directory
+        if not message.modern and message.session.endswith(ELICITS) and _asks(message.name):
+            return False
         known = directory.memo.get(message.name)
         if known is None:
             spec = directory.catalogue.tools.get(message.name)
@@ -156,6 +159,12 @@ class _Exchange:
         else:
             del result["resultType"]
         return 200, encoded({"jsonrpc": "2.0", "id": message.id, "result": result})
+
+
+def _asks(name: str) -> bool:
+    """Whether the tool may have questions while it runs, which need the SDK's stream."""
+    spec = serving().directory.catalogue.tools.get(name)
+    return spec is not None and spec.source is ToolSource.UPSTREAM
 
 
 def _is_plain(spec: ToolSpec) -> bool:

@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from tools.contracts import Transport
 from tools.errors import ControlPlaneError
-from tools.mcp_server import cancellations
+from tools.mcp_server import cancellations, questions
 from tools.mcp_server.bodies import HungUp, buffered
 from tools.mcp_server.changes import Changes, Outbox
 from tools.mcp_server.connections import Connections
@@ -89,7 +89,10 @@ class StreamableDoor:
             if _handshake(scope):
                 session = Headers(scope=scope).get(cancellations.SESSION_HEADER, "")
                 await cancellations.note(session, other)
-                send = cancellations.labelled(other, send)
+                await questions.note(session, other)
+                send = cancellations.labelled(other, send, questions.marked)
+                stream = scope[questions.STREAM] = questions.AnswerStream(send)
+                send = stream.send
         await self._manager.handle_request(scope, receive, send)
 
     async def _stream_notices(self, receive: Receive, send: Send) -> None:
