@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
-from httptools import HttpParserError, HttpResponseParser
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from typing_extensions import override
 from yarl import URL
 
@@ -121,8 +121,9 @@ class Answer:
 class _Link(asyncio.Protocol):
     """One connection, with at most one exchange on it at a time."""
 
-    def __init__(self, idle: deque[_Link]) -> None:
+    def __init__(self, links: set[_Link], idle: deque[_Link]) -> None:
         self.idle_since = 0.0
+        self._links = links
         self._idle = idle
         self._transport: asyncio.Transport | None = None
         self._parser: Any = None
@@ -146,6 +147,8 @@ class _Link(asyncio.Protocol):
         self._head = asyncio.get_running_loop().create_future()
         if self._transport is None:
             raise Broken("the connection broke")
+        # The last answer may have been left unread.
+        self.go_on()
         self._transport.write(request)
         try:
             return await self._head
@@ -171,6 +174,7 @@ class _Link(asyncio.Protocol):
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._links.add(self)
 
     @override
     def data_received(self, data: bytes) -> None:
@@ -184,13 +188,14 @@ class _Link(asyncio.Protocol):
                     raise HttpParserError("the head is too long")
                 self._head_bytes += len(data)
             self._parser.feed_data(data)
-        except HttpParserError:
+        except (HttpParserError, HttpParserUpgrade):
             self._fail(BadHttp("it does not speak HTTP as it should"))
             self.drop()
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
+        self._links.discard(self)
         if self in self._idle:
             self._idle.remove(self)
         answer = self._answer
@@ -249,6 +254,8 @@ class Http1:
     def __init__(self, connect: Connect, url: URL) -> None:
         self._connect = connect
         self._url = url
+        self._closed = False
+        self._links: set[_Link] = set()
         self._idle: deque[_Link] = deque()
         self._start = f" {url.raw_path_qs} HTTP/1.1\r\nHost: {url.host_port_subcomponent}\r\n"
 
@@ -261,16 +268,18 @@ class Http1:
             ValueError: a header cannot be sent.
         """
         fields = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-        if fields.count("\n") != len(headers) or "\0" in fields:
+        if not fields.count("\n") == fields.count("\r") == len(headers) or "\0" in fields:
             raise ValueError("a header has more than one line")
         head = f"{method}{self._start}{fields}Content-Length: {len(body)}\r\n\r\n".encode()
         link = await self._link()
         return await link.exchange(head + body, self._url)
 
     def close(self) -> None:
-        """Hang up where nothing is under way."""
-        while self._idle:
-            self._idle.pop().drop()
+        """Hang up; what is under way ends with `Broken`."""
+        self._closed = True
+        self._idle.clear()
+        for link in list(self._links):
+            link.drop()
 
     async def _link(self) -> _Link:
         while self._idle:
@@ -278,7 +287,10 @@ class Http1:
             link = self._idle.pop()
             if link.usable:
                 return link
-        return cast(_Link, await self._connect(lambda: _Link(self._idle)))
+        made = cast(_Link, await self._connect(lambda: _Link(self._links, self._idle)))
+        if self._closed:
+            made.drop()
+        return made
 
 
 def _until_the_end(answer: Answer) -> bool:

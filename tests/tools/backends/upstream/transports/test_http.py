@@ -349,3 +349,40 @@ async def test_a_closed_channel_takes_nothing_more() -> None:
         with pytest.raises(ChannelFault) as told:
             await asked(channel, ask(1))
         assert not told.value.sent
+
+
+async def test_closing_the_channel_ends_what_is_under_way() -> None:
+    async def silent(request: Asked) -> Pieces:
+        yield stream_head() if request.message["id"] == 1 else b""
+        await asyncio.Event().wait()
+
+    async with serving(silent) as server, opened(at(server.url)) as channel:
+        running = [asyncio.create_task(asked(channel, ask(number))) for number in (1, 2)]
+        await eventually(lambda: len(server.asked) == 2)
+        await channel.close()
+        for one in running:
+            with pytest.raises(ChannelFault) as told:
+                await one
+            assert told.value.sent
+
+
+async def test_a_large_refusal_that_nobody_reads_does_not_stop_the_next_exchange() -> None:
+    def answer(request: Asked) -> bytes:
+        if request.message["id"] == 1:
+            return reply(MEGABYTE * 3, 302, Location="/elsewhere")
+        return reply(result(request, ok=True))
+
+    async with serving(answer) as server, opened(at(server.url)) as channel:
+        with pytest.raises(Refused):
+            await asked(channel, ask(1))
+        assert (await asked(channel, ask(2)))["result"] == {"ok": True}
+
+
+async def test_a_server_that_wants_to_speak_another_protocol_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    upgrade = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nhello"
+    with pytest.raises(ChannelFault) as told:
+        await answered(lambda one: upgrade)
+    assert told.value.sent
+    assert "Fatal error" not in caplog.text
