@@ -137,7 +137,7 @@ async def test_a_list_that_fails_otherwise_is_told() -> None:
 async def test_only_tools_are_asked_for_without_being_announced(
     capability: str, absent: int
 ) -> None:
-    offered = {key: {} for key in EVERYTHING if key != capability}
+    offered: dict[str, Any] = {key: {} for key in EVERYTHING if key != capability}
     answers = {**COMPLETE, "server/discover": discovered(capabilities=offered)}
     async with scripted(answers) as server:
         await probe(reached(server))
