@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from mcp.shared.inbound import X_MCP_HEADER_KEY, mcp_param_headers, x_mcp_header_map
+from mcp.shared.inbound import mcp_param_headers
 
 from tools.backends.ports import ports
 from tools.backends.upstream import failures
@@ -41,8 +41,6 @@ from tools.upstreams import Upstream
 # Questions a server may ask in a row before it gives an answer.
 MOST_ROUNDS: Final = 10
 COMPLETE: Final = "completion/complete"
-# Definitions of which it is known what they want announced.
-MOST_ANNOUNCED: Final = 10_000
 # The clock of an event loop may be that much behind, and its timers early.
 CLOCK_SECONDS: Final = 0.05
 LATE: Final = "a call was not answered in time"
@@ -53,7 +51,6 @@ class UpstreamBackend:
 
     def __init__(self) -> None:
         self._managers: dict[asyncio.AbstractEventLoop, Manager] = {}
-        self._announced: dict[str, Mapping[tuple[str, ...], str]] = {}
 
     async def call(
         self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext
@@ -133,7 +130,7 @@ class UpstreamBackend:
         server, remote = spec.binding["server"], spec.binding["remote_name"]
         _check_pin(spec, remote, connection)
         params = {"name": remote, "arguments": arguments}
-        headers = self._headers(spec, arguments, session)
+        headers = _headers(connection, remote, arguments, session)
         meta = _told_upstream(context)
         round_ = context.round
         for _ in range(MOST_ROUNDS):
@@ -145,23 +142,6 @@ class UpstreamBackend:
                 return _passed(server, spec, result)
             round_ = await _ask(spec.name, context, result)
         raise ExecutionFailed(f"{server.name} asks more and more questions")
-
-    def _headers(
-        self, spec: ToolSpec, arguments: Mapping[str, Any], session: Session
-    ) -> Mapping[str, str] | None:
-        """Arguments that the tool wants announced in headers."""
-        if not session.agreed.modern:
-            return None
-        key = spec.binding.get("fingerprint", spec.name)
-        announced = self._announced.get(key)
-        if announced is None:
-            if len(self._announced) >= MOST_ANNOUNCED:
-                # Definitions that were replaced are never asked for again.
-                self._announced.clear()
-            has_any = X_MCP_HEADER_KEY in str(spec.input_schema)
-            announced = x_mcp_header_map(spec.input_schema) if has_any else {}
-            self._announced[key] = announced
-        return mcp_param_headers(announced, arguments) if announced else None
 
 
 def _bound(binding: Mapping[str, Any], name: str) -> tuple[Upstream, str]:
@@ -179,6 +159,18 @@ def _check_pin(spec: ToolSpec, remote: str, connection: Connection) -> None:
     offered = connection.tools.get(remote)
     if approved and offered != approved:
         raise failures.held_back(connection.upstream, spec.name, gone=offered is None)
+
+
+def _headers(
+    connection: Connection, remote: str, arguments: Mapping[str, Any], session: Session
+) -> Mapping[str, str] | None:
+    """Arguments that the tool wants announced in headers.
+
+    The definition as the server lists it tells which; the catalogue has it without those marks,
+    which are not for clients of this service.
+    """
+    announced = connection.announced.get(remote) if session.agreed.modern else None
+    return mcp_param_headers(announced, arguments) if announced else None
 
 
 def _told_upstream(context: CallContext) -> dict[str, Any]:

@@ -10,8 +10,16 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from tools.backends.upstream.channel import ChannelFault
-from tools.backends.upstream.discovery import Items, discover, list_tools
+from tools.backends.upstream.channel import ChannelFault, Garbage, Refused
+from tools.backends.upstream.discovery import (
+    Announced,
+    Items,
+    announced_arguments,
+    by_name,
+    discover,
+    list_tools,
+)
+from tools.backends.upstream.negotiation import NotMcp
 from tools.backends.upstream.session import RpcError, Session
 from tools.upstreams import (
     ConnectionReport,
@@ -42,10 +50,14 @@ Found = Callable[[Upstream, Discovered], Awaitable[None]]
 
 
 class Down(ChannelFault):
-    """The server could not be connected to, so nothing was asked of it."""
+    """The server could not be connected to, so nothing was asked of it.
 
-    def __init__(self, message: str) -> None:
+    `settled` says that it is there, and another attempt would come to the same.
+    """
+
+    def __init__(self, message: str, *, settled: bool = False) -> None:
         super().__init__(message, sent=False)
+        self.settled = settled
 
 
 class Connection:
@@ -67,6 +79,7 @@ class Connection:
         # Set when somebody should look after the connection at once.
         self.attention = asyncio.Event()
         self.tools: Mapping[str, str] = {}
+        self.announced: Mapping[str, Announced] = {}
         self._found = found
         self._session: Session | None = None
         self._opening: asyncio.Task[Session] | None = None
@@ -262,15 +275,13 @@ class Connection:
         self.all_failures += 1
         if self.state is ConnectionState.CONNECTING:
             self._become(ConnectionState.FAILED)
-        return Down(why)
+        return Down(why, settled=isinstance(fault, Garbage | NotMcp | Refused | RpcError))
 
     def _use(self, tools: Items) -> None:
         """These are the tools there are now, as they are defined now."""
-        self.tools = {
-            tool["name"]: fingerprint(Kind.TOOL, tool)
-            for tool in tools
-            if isinstance(tool.get("name"), str)
-        }
+        named = by_name(tools)
+        self.tools = {name: fingerprint(Kind.TOOL, tool) for name, tool in named.items()}
+        self.announced = {name: announced_arguments(tool) for name, tool in named.items()}
         if self.tools:
             # That it lists its tools does not say that calls work again.
             works = self.failures < DEGRADED_AFTER

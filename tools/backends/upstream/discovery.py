@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mcp.shared.inbound import X_MCP_HEADER_KEY, x_mcp_header_map
+
 from tools.backends.upstream.channel import ChannelFault
 from tools.backends.upstream.session import METHOD_NOT_FOUND, RpcError, Session
 from tools.upstreams import Discovered
@@ -14,6 +16,8 @@ MOST_PAGES: Final = 1000
 MOST_ITEMS: Final = 20_000
 
 Items = tuple[Mapping[str, Any], ...]
+# Names of headers by the path of the argument whose value they have.
+Announced = Mapping[tuple[str, ...], str]
 
 
 async def list_tools(session: Session) -> Items:
@@ -23,6 +27,21 @@ async def list_tools(session: Session) -> Items:
         ChannelFault, RpcError: they could not be listed.
     """
     return await _pages(session, "tools/list", "tools")
+
+
+def by_name(tools: Items) -> dict[str, Mapping[str, Any]]:
+    """The tools by their names; of two that have the same name the first counts."""
+    named: dict[str, Mapping[str, Any]] = {}
+    for tool in tools:
+        if isinstance(name := tool.get("name"), str):
+            named.setdefault(name, tool)
+    return named
+
+
+def announced_arguments(tool: Mapping[str, Any]) -> Announced:
+    """The arguments that the tool wants announced in headers, by where they are."""
+    schema = tool.get("inputSchema")
+    return x_mcp_header_map(schema) if X_MCP_HEADER_KEY in str(schema) else {}
 
 
 async def discover(session: Session, tools: Items, seconds: float) -> Discovered:
