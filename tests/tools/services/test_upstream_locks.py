@@ -15,6 +15,7 @@ from tools.models import Tool, UpstreamItem, UpstreamServer
 from tools.selectors import load_catalogue
 from tools.services.announce_change import announce_change
 from tools.services.approve_upstream import Outdated, approve
+from tools.services.save_upstream import save_upstream
 from tools.services.sync_upstream import UnknownServer, record_discovery
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url")]
@@ -90,27 +91,41 @@ def test_a_server_deleted_while_it_is_discovered_leaves_nothing() -> None:
     assert not Tool.objects.exists()
 
 
+def later_limit() -> None:
+    server = UpstreamServer.objects.get(slug="todo")
+    server.call_timeout = 9
+    save_upstream(server)
+
+
 @pytest.mark.on_database("postgresql")
-def test_a_discovery_waits_for_who_saves_one_of_its_tools_and_neither_fails() -> None:
+@pytest.mark.parametrize(
+    ("work", "expected"),
+    [
+        (
+            lambda: record_discovery("todo", offers(definition("one", _meta={"tags": ["new"]}))),
+            {"tags": ["new"]},
+        ),
+        (later_limit, {"timeout_seconds": 9}),
+    ],
+    ids=["discovery", "saving"],
+)
+def test_who_changes_a_server_waits_for_who_saves_one_of_its_tools_and_neither_fails(
+    work: Callable[[], Any], expected: dict[str, Any]
+) -> None:
     make_upstream(slug="todo")
     record_discovery("todo", offers("one"))
-    newer = offers(definition("one", _meta={"tags": ["new"]}))
     results: list[Any] = []
-
-    def discover() -> None:
-        results.extend(at_once(lambda: record_discovery("todo", newer)))
-
-    waiting = Thread(target=discover)
+    waiting = Thread(target=lambda: results.extend(at_once(work)))
     with transaction.atomic():
         # As saving does: the row first, the catalogue's number afterwards.
         Tool._base_manager.filter(name="one").update(title="Ours")
         waiting.start()
-        wait_until(_somebody_waits, what="a discovery that waits")
+        wait_until(_somebody_waits, what="somebody who waits")
         announce_change()
     waiting.join(60)
     assert not isinstance(results[0], Exception), results[0]
     tool = Tool.objects.get(name="one")
-    assert (tool.title, tool.tags) == ("Ours", ["new"])
+    assert (tool.title, {name: getattr(tool, name) for name in expected}) == ("Ours", expected)
 
 
 def _somebody_waits() -> bool:
