@@ -12,7 +12,14 @@ from django.views.generic import TemplateView
 from typing_extensions import override
 from unfold.views import UnfoldModelAdminViewMixin
 
-from tools.services.breaker_status import RedisDown, ShownBreaker, breaker_status, reset_breaker
+from tools.admin.texts import moment
+from tools.services.breaker_status import (
+    BreakerState,
+    RedisDown,
+    ShownBreaker,
+    breaker_status,
+    reset_breaker,
+)
 
 COLOURS: Final = {"CLOSED": "success", "OPEN": "danger", "HALF-OPEN": "warning"}
 NO_REDIS: Final = "Redis cannot be reached, and the breakers are in it."
@@ -57,10 +64,21 @@ class BreakersView(UnfoldModelAdminViewMixin, TemplateView):
 
 
 def _shown(one: ShownBreaker) -> dict[str, Any]:
+    found = one.snapshot
+    failed = found.last_failure_time
+    probe = "the next call" if found.state is BreakerState.HALF_OPEN else moment(one.next_probe)
     return {
-        "one": one.snapshot,
-        "colour": COLOURS[one.snapshot.state],
+        "one": found,
+        "colour": COLOURS[found.state],
         "called": one.called,
         "next_probe": one.next_probe,
         "server": one.server,
+        "figures": (
+            ("Service", found.service_name),
+            ("Failures in a row", f"{found.failure_count} of {found.failure_threshold}"),
+            ("Last failure", "never" if failed is None else moment(failed)),
+            ("Last change", moment(found.last_state_change) if one.called else "not called yet"),
+            ("Next probe", probe),
+            ("Recovery time", f"{found.recovery_timeout:g} s"),
+        ),
     }

@@ -5,34 +5,40 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.contrib import admin
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from tools.admin.breakers import COLOURS as BREAKER_COLOURS
-from tools.admin.texts import badge, moment, red
+from tools.admin.texts import badge, moment, red, unbroken
 from tools.admin.upstream_page import STATE_COLOURS, items_address, state_word
 from tools.models.upstream_rules import address_warning
-from tools.upstreams import ConnectionState
+from tools.upstreams import ConnectionState, UpstreamTransport
 from tools.vault import VaultFault
 
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
-LONGEST_WARNING: Final = 60
+# Long words break later, and a row on a phone has two lines.
+LONGEST_PROBLEM: Final = 50
+WAYS: Final = {
+    UpstreamTransport.STDIO: "stdio",
+    UpstreamTransport.STREAMABLE_HTTP: "HTTP",
+    UpstreamTransport.SSE: "HTTP+SSE",
+    UpstreamTransport.WEBSOCKET: "WebSocket",
+}
 
 
 class ServerColumns:
     """For the ModelAdmin of MCP servers; rows of the list carry their `status`."""
 
-    @admin.display(description="Reached by", ordering="transport")
+    @admin.display(description="Name", ordering="slug")
+    def named(self, server: Any) -> SafeString:
+        if not server.display_name:
+            return unbroken(server.slug)
+        return format_html("<span>{} ({})</span>", server.display_name, server.slug)
+
+    @admin.display(description="Way", ordering="transport")
     def reached(self, server: Any) -> SafeString:
-        way = server.command or server.url
-        warning = address_warning(server.transport, server.url)
-        return format_html(
-            '<span style="overflow-wrap: anywhere">{} {}</span>{}',
-            server.transport.replace("_", " "),
-            Truncator(way).chars(LONGEST_WARNING),
-            format_html("<br>{}", red(warning)) if warning else "",
-        )
+        return unbroken(WAYS[UpstreamTransport(server.transport)])
 
     @admin.display(description="State", ordering="enabled")
     def state(self, server: Any) -> SafeString:
@@ -46,15 +52,16 @@ class ServerColumns:
     @admin.display(description="Tools")
     def tools_held(self, server: Any) -> SafeString:
         held = f"{server.served if server.enabled else 0} served"
-        text = format_html(LINK, items_address(server, kind__exact="tool"), held)
+        parts = [(items_address(server, kind__exact="tool"), held)]
         for count, word, state in (
             (server.waiting, "waiting", "waiting"),
             (server.quarantined, "quarantined", "changed"),
         ):
             if count:
                 address = items_address(server, kind__exact="tool", state__exact=state)
-                text = format_html("{}, {}", text, format_html(LINK, address, f"{count} {word}"))
-        return text
+                parts.append((address, f"{count} {word}"))
+        # One element, because lists on phones put a gap between several.
+        return format_html("<span>{}</span>", format_html_join(", ", LINK, parts))
 
     @admin.display(description="Breaker")
     def breaker(self, server: Any) -> SafeString | str:
@@ -65,15 +72,17 @@ class ServerColumns:
 
     @admin.display(description="Last discovery", ordering="discovered_at")
     def discovered(self, server: Any) -> SafeString | str:
-        last = server.last_discovery
-        if not last:
-            return "never"
-        faults = [last["message"]] if not last.get("ok") else last.get("warnings", [])
+        return moment(server.discovered_at) if server.discovered_at else "never"
+
+    @admin.display(description="Problem")
+    def problem(self, server: Any) -> SafeString | str:
+        """What an operator should know first, in two lines of a phone."""
+        faults = _faults(server)
         if not faults:
-            return moment(server.discovered_at)
+            return "-"
         more = f" (+{len(faults) - 1})" if len(faults) > 1 else ""
-        told = red(Truncator(faults[0]).chars(LONGEST_WARNING) + more)
-        return format_html("{}<br>{}", moment(server.discovered_at), told)
+        told = red(Truncator(faults[0]).chars(LONGEST_PROBLEM) + more)
+        return format_html('<span style="overflow-wrap: anywhere">{}</span>', told)
 
     @admin.display(description="Stored headers")
     def headers_kept(self, server: Any) -> SafeString | str:
@@ -82,6 +91,19 @@ class ServerColumns:
     @admin.display(description="Stored variables")
     def environment_kept(self, server: Any) -> SafeString | str:
         return _kept(server.environment_names)
+
+
+def _faults(server: Any) -> list[str]:
+    """Of the connections, of the address, and of the last discovery."""
+    last, status = server.last_discovery, server.status
+    reports = () if status is None or not server.enabled else status.reports
+    faults = [report.error for report in reports if report.error]
+    if status is not None and status.breaker.state != "CLOSED":
+        faults.append(f"Its breaker is {status.breaker.state.value}")
+    if last and not last.get("ok"):
+        faults.append(last["message"])
+    faults += [address_warning(server.transport, server.url), *last.get("warnings", [])]
+    return list(dict.fromkeys(filter(None, faults)))
 
 
 def _kept(names: Any) -> SafeString | str:

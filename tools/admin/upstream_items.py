@@ -12,11 +12,13 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.views.decorators.http import require_POST
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
 from tools.admin.json_fields import panel, pretty
+from tools.admin.switching import LONGEST_SHOWN
 from tools.admin.texts import badge, moment, plural, red
 from tools.admin.upstream_decisions import DecisionPages
 from tools.admin.upstream_diff import shown_differences, shown_findings
@@ -31,9 +33,9 @@ STATE_COLOURS: Final = {
     ItemState.GONE: "",
 }
 STATE_WORDS: Final = {
-    ItemState.WAITING: "waits for approval",
+    ItemState.WAITING: "new, waits",
     ItemState.CHANGED: "quarantined",
-    ItemState.GONE: "no longer offered",
+    ItemState.GONE: "gone",
 }
 UNDECIDED: Final = Q(state__in=(ItemState.WAITING, ItemState.CHANGED)) & ~Q(
     offered_hash=F("rejected_hash")
@@ -74,17 +76,30 @@ class DecisionFilter(admin.SimpleListFilter):
 class UpstreamItemAdmin(DecisionPages, ModelAdmin):
     """Tools, prompts and resources of MCP servers. What waits for a decision comes first."""
 
-    list_display = ("named", "kind", "server", "state_badge", "looked_at", "known_as", "changed")
+    list_display = ("named", "kind", "server", "state_badge", "looked_at", "known_as")
     list_display_links = ("named",)
     list_filter = (DecisionFilter, "server", "kind", "state")
     list_filter_submit = False
     list_select_related = ("server", "tool", "prompt", "resource")
     search_fields = ("remote_name", "server__slug", "tool__name", "prompt__name")
     list_per_page = 50
+    sortable_by = ()
     actions = ("approve_selected", "reject_selected")
     change_form_outer_before_template = "tools/admin/upstream_item.html"
     fieldsets = (
-        (None, {"fields": ("server", "kind", "name_shown", "known_as", "state_badge", "problem")}),
+        (
+            None,
+            {
+                "fields": (
+                    "server",
+                    "kind",
+                    "name_shown",
+                    "known_as",
+                    "state_badge",
+                    "problem_shown",
+                )
+            },
+        ),
         ("Definition", {"fields": ("approved_shown", "metadata_shown")}),
         ("Decided", {"fields": ("decided", "first", "changed")}),
     )
@@ -164,17 +179,16 @@ class UpstreamItemAdmin(DecisionPages, ModelAdmin):
         self.message_user(request, f"{visible(str(item))} {word}.", messages.SUCCESS)
         return redirect("admin:tools_upstreamitem_changelist")
 
-    @admin.display(description="What the server calls it", ordering="remote_name")
+    @admin.display(description="Name there")
     def named(self, item: Any) -> SafeString:
-        return format_html(
-            '<span style="overflow-wrap: anywhere">{}</span>', visible(item.remote_name)
-        )
+        shown = Truncator(visible(item.remote_name)).chars(LONGEST_SHOWN)
+        return format_html('<span style="overflow-wrap: anywhere">{}</span>', shown)
 
     @admin.display(description="What the server calls it")
     def name_shown(self, item: Any) -> str:
         return visible(item.remote_name)
 
-    @admin.display(description="State", ordering="state")
+    @admin.display(description="State")
     def state_badge(self, item: Any) -> SafeString:
         state = ItemState(item.state)
         word = STATE_WORDS.get(state, state.label.lower())
@@ -185,20 +199,20 @@ class UpstreamItemAdmin(DecisionPages, ModelAdmin):
     @admin.display(description="To look at")
     def looked_at(self, item: Any) -> SafeString | str:
         if item.problem:
-            return red("cannot be offered")
+            return red("cannot be used")
         return red(plural(len(item.findings), "finding")) if item.findings else "-"
 
-    @admin.display(description="Known here as")
+    @admin.display(description="Name here")
     def known_as(self, item: Any) -> SafeString | str:
         row = item.row
         if row is None:
             return "-"
         name = row.name if isinstance(row, Tool | Prompt) else row.uri
         address = reverse(f"admin:tools_{row._meta.model_name}_change", args=[row.pk])
-        return format_html(LINK, address, name)
+        return format_html(LINK, address, Truncator(name).chars(LONGEST_SHOWN))
 
     @admin.display(description="Problem")
-    def problem(self, item: Any) -> SafeString | str:
+    def problem_shown(self, item: Any) -> SafeString | str:
         return red(item.problem) if item.problem else "none"
 
     @admin.display(description="Approved")
@@ -219,6 +233,6 @@ class UpstreamItemAdmin(DecisionPages, ModelAdmin):
     def first(self, item: Any) -> SafeString | str:
         return moment(item.first_seen)
 
-    @admin.display(description="Changed", ordering="changed_at")
+    @admin.display(description="Changed")
     def changed(self, item: Any) -> SafeString | str:
         return moment(item.changed_at)

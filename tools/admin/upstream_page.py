@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -9,11 +10,11 @@ from django.db.models import Count, F, Q
 from django.urls import reverse
 
 from tools.admin.breakers import COLOURS as BREAKER_COLOURS
-from tools.admin.texts import plural
+from tools.admin.texts import moment, plural
 from tools.models import ItemState, UpstreamServer
 from tools.models.upstream_rules import address_warning
 from tools.services.ask_upstream import Asked, Purpose, read_asked
-from tools.services.upstream_status import RedisDown, upstream_status
+from tools.services.upstream_status import ProcessReport, RedisDown, upstream_status
 from tools.upstreams import ConnectionState
 
 STATE_COLOURS: Final = {
@@ -23,10 +24,6 @@ STATE_COLOURS: Final = {
     ConnectionState.FAILED: "danger",
 }
 STATE_WORDS: Final = {ConnectionState.NOT_CONFIGURED: "not connected yet"}
-REPORT_TITLES: Final = (
-    *("Process", "State", "Connected in", "Last sign of life", "Protocol", "Tools"),
-    *("Program's pid", "Error"),
-)
 # What a refresh came to: words for the page, by the words of the report.
 CHANGES: Final = (
     ("added", "Added"),
@@ -73,7 +70,7 @@ def server_page(server: UpstreamServer, *, may_change: bool) -> dict[str, Any]:
         "last": server.last_discovery,
         "last_at": _moment(server.last_discovery.get("at")),
         "redis_down": False,
-        "report_titles": REPORT_TITLES,
+        "last_counts": _counted(server.last_discovery.get("counts", {})),
     }
     try:
         status = upstream_status([server])[server.pk]
@@ -91,11 +88,28 @@ def server_page(server: UpstreamServer, *, may_change: bool) -> dict[str, Any]:
                 "told": one,
                 "state": state_word(one.lifecycle),
                 "colour": STATE_COLOURS.get(one.lifecycle, ""),
+                "figures": _figures(one),
             }
             for one in status.reports
         ],
         "asked": None if asked is None else _asked(asked),
     }
+
+
+def _figures(report: ProcessReport) -> tuple[tuple[str, Any], ...]:
+    seconds, pid = report.initialization_time, report.process_handle
+    return (
+        ("Since", moment(report.since)),
+        ("Connected in", f"{seconds:.3f} s" if seconds else "-"),
+        ("Last sign of life", moment(report.last_health_check)),
+        ("Protocol", report.protocol_version or "-"),
+        ("Tools", report.tools),
+        ("Program's pid", "-" if pid is None else pid),
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
+    return [plural(count, kind.removesuffix("s")) for kind, count in counts.items()]
 
 
 def _asked(asked: Asked) -> dict[str, Any]:

@@ -54,7 +54,11 @@ class UpstreamServerAdmin(ServerColumns, SwitchedRows, JsonFieldsMixin, ModelAdm
     """The MCP servers whose tools, prompts and resources are offered here."""
 
     form = UpstreamServerForm
-    list_display = ("slug", "reached", "state", "tools_held", "breaker", "discovered")
+    list_display = (
+        *("named", "reached", "state", "tools_held", "breaker"),
+        *("problem", "discovered"),
+    )
+    list_display_links = ("named",)
     list_filter = ("enabled", "transport")
     list_filter_submit = False
     search_fields = ("slug", "display_name", "description", "url", "command")

@@ -102,7 +102,7 @@ def upstream_faults(row: Any) -> list[str]:
         case ItemState.WAITING:
             faults.append("Waits for approval: the server offers it newly.")
         case ItemState.CHANGED:
-            faults.append("Quarantined: the server has changed it since it was approved.")
+            faults.append("Quarantined: the server has changed it since approval.")
         case ItemState.GONE:
             faults.append("The server no longer offers it.")
     if not item.server.enabled:
