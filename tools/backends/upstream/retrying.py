@@ -3,7 +3,8 @@
 A server that restarted or forgot the session has not done what was asked: it is met anew and asked
 once more, whatever the tool does. A connection that fails is tried again only for tools that may be
 repeated, after 1, 2 and 4 seconds, within the call's deadline. A server that is known to be away, or
-was never there, is not waited for. An answer that makes no sense is an answer.
+was never there, is not waited for; nor is one that does not speak MCP. An answer that makes no sense
+is an answer.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ async def persist(
         except (Refused, Garbage):
             raise
         except ChannelFault as fault:
-            hopeless = away and isinstance(fault, Down)
+            hopeless = isinstance(fault, Down) and (away or fault.settled)
             if hopeless or deadline.remaining() <= delay:
                 raise
         away = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,19 @@ async def test_a_read_only_tool_is_tried_once_and_then_three_times_after_1_2_and
 ) -> None:  # F2-12 C21
     async with trial(child[0]) as calls:
         assert await attempts(calls, child[1], "echo") == 4
+    assert waited == [1, 2, 4]
+
+
+async def test_a_tool_that_says_it_may_be_repeated_is_retried_though_it_changes_things(
+    child: tuple[Upstream, Record], waited: list[float]
+) -> None:  # C21
+    async with trial(child[0]) as calls:
+        await calls.call("image")
+        child[1].set(crash_calls=20)
+        idempotent = replace(calls.spec("counted"), idempotent=True)
+        with pytest.raises(TransportFault):
+            await calls.backend.call(idempotent, {}, CallContext(CALLER, Deadline.after(30)))
+        assert len(child[1].executions("counted")) == 4
     assert waited == [1, 2, 4]
 
 
@@ -138,6 +151,20 @@ async def test_a_server_that_was_never_there_is_not_waited_for(
                 with pytest.raises(TransportFault):
                     await calls.call("echo")
             assert calls.connection.state is ConnectionState.FAILED
+    assert waited == []
+
+
+async def test_a_server_that_does_not_let_us_in_any_more_is_not_waited_for(
+    tmp_path: Path, waited: list[float]
+) -> None:
+    with server(tmp_path / "trial", "http") as (upstream, hand):
+        async with trial(upstream) as calls:
+            session = await calls.connection.session(5)
+            hand.set(refuse=403)
+            calls.connection.lose(session, "it was given up")
+            with pytest.raises(TransportFault):
+                await calls.call("echo")
+            hand.set(refuse=0)
     assert waited == []
 
 

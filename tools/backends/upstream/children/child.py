@@ -138,6 +138,8 @@ class Child:
         try:
             ends = {self._over, self._output.ended, self._report.ended}
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            # What is written now nobody reads, and must not count as sent.
+            self._input.close(now=True)
             last = {self._over, self._output.ended, self._errors.ended}
             await asyncio.wait(last, timeout=_LAST_WORDS_SECONDS)
             self._sinks.on_end(self._verdict or "closed its output")
