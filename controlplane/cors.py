@@ -23,7 +23,9 @@ ALLOWED_HEADERS: Final = [
     "MCP-Protocol-Version",
     "Mcp-Session-Id",
     "X-API-Key",
+    "X-Correlation-ID",
     "X-Request-ID",
+    "X-Thread-ID",
 ]
 EXPOSED_HEADERS: Final = ["Mcp-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-ID"]
 

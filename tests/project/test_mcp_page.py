@@ -29,8 +29,9 @@ from tools.mcp_server.app import McpDoors
 from tools.mcp_server.changes import METHODS, Changes
 from tools.mcp_server.failures import error_body
 from tools.mcp_server.listing import tool_wire
-from tools.mcp_server.paging import PAGE_SIZE
 from tools.mcp_server.older import BEFORE_RESOURCE_LINKS
+from tools.mcp_server.paging import PAGE_SIZE
+from tools.mcp_server.peer import Peer, current_peer
 from tools.mcp_server.transports import conversation, direct, duplex, sse, stdio, websocket
 
 PAGE = read(REFERENCE / "mcp.md")
@@ -133,7 +134,13 @@ def test_the_refusal_of_one_client_too_many_is_shown_as_it_is() -> None:
 def test_ids_that_clients_may_give_are_listed(key: str) -> None:
     listed = [names(row[0])[0] for row in rows(section(PAGE, "## Ids a client may give"))]
     assert key in listed
-    assert calls._given({key: "order_7"}, key) == "order_7"
+    somebody = Peer(Credentials(CallerKind.ANONYMOUS), Transport.STDIO)
+    given = current_peer.set(somebody)
+    try:
+        made = calls.call_of("echo", {}, {key: "order_7"})
+    finally:
+        current_peer.reset(given)
+    assert "order_7" in {made.correlation_id, made.thread_id}
 
 
 def test_the_introduction_on_the_page_is_what_is_answered_now(door: RestDoor) -> None:

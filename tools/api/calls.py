@@ -10,11 +10,14 @@ from rest_framework.request import Request
 
 from tools.api.credentials import credentials_of
 from tools.api.request_ids import bad_request_id, given_request_id, parse_request_id
-from tools.contracts import ToolCall, Transport
+from tools.contracts import ToolCall, Transport, usable_id
 from tools.errors import ErrorDetails, InvalidArguments, MalformedRequest
 from tools.tracing import trace_of
 
 FIELDS = ("tool", "arguments", "request_id")
+# What an agent or chat calls the call and the conversation it belongs to.
+CORRELATION = "X-Correlation-ID"
+THREAD = "X-Thread-ID"
 
 
 def read_call(request: Request) -> ToolCall:
@@ -57,6 +60,8 @@ def read_call(request: Request) -> ToolCall:
         credentials=credentials_of(request),
         transport=Transport.REST,
         request_id=request_id,
+        correlation_id=usable_id(request.headers.get(CORRELATION)),
+        thread_id=usable_id(request.headers.get(THREAD)),
         fault=fault,
         trace=trace_of({}, request.headers),
     )

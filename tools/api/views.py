@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tools.api.base import AsyncAPIView
-from tools.api.calls import read_call
+from tools.api.calls import CORRELATION, THREAD, read_call
 from tools.api.credentials import credentials_of
 from tools.api.exceptions import respond
 from tools.api.serializers import CallToolSerializer, EnvelopeSerializer, ToolsResponseSerializer
@@ -21,6 +21,13 @@ REQUEST_ID_HEADER = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="Version 4 UUID, echoed in the answer.",
 )
+NAMING_HEADERS = [
+    OpenApiParameter(name, str, OpenApiParameter.HEADER, description=about)
+    for name, about in (
+        (CORRELATION, "What the caller calls this call: letters, digits, - and _, at most 128."),
+        (THREAD, "The conversation it belongs to, in the same characters."),
+    )
+]
 FAILURES: dict[int, Any] = {
     status: OpenApiResponse(EnvelopeSerializer, description=description)
     for status, description in {
@@ -62,7 +69,7 @@ class CallToolView(AsyncAPIView):
     @extend_schema(
         operation_id="call_tool",
         summary="Call a tool",
-        parameters=[REQUEST_ID_HEADER],
+        parameters=[REQUEST_ID_HEADER, *NAMING_HEADERS],
         request=CallToolSerializer,
         responses={200: EnvelopeSerializer, **FAILURES},
     )

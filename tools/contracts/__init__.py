@@ -46,7 +46,7 @@ from tools.contracts.times import (
     time_ordered_uuid,
     wire_time,
 )
-from tools.contracts.tool_calls import NOTHING, ToolCallContext
+from tools.contracts.tool_calls import NOTHING, ToolCallContext, usable_id
 
 __all__ = [
     "CALL_TRANSITIONS",
@@ -84,5 +84,6 @@ __all__ = [
     "next_service_state",
     "time_of",
     "time_ordered_uuid",
+    "usable_id",
     "wire_time",
 ]

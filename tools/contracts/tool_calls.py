@@ -14,6 +14,11 @@ from tools.errors import CallStatus
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 
 
+def usable_id(value: Any) -> str:
+    """`value` when it can name a call or a conversation; else nothing."""
+    return value if isinstance(value, str) and _REQUEST_ID.match(value) else ""
+
+
 class _Nothing:
     """Stands for a result that there is none of; a tool may well answer with null."""
 

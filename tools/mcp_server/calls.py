@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import uuid
 from collections.abc import Coroutine, Mapping
 from dataclasses import replace
@@ -14,7 +13,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from tools.contracts import Caller, Progress, ToolCall
+from tools.contracts import Caller, Progress, ToolCall, usable_id
 from tools.execution import execute
 from tools.execution.ending import cancel_once
 from tools.mcp_server.asking import asking_of, round_of, takes_questions
@@ -26,7 +25,6 @@ from tools.tracing import trace_of
 
 # How long a cancelled call may take to give back what it holds.
 CLOSING_SECONDS: Final = 5
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 _T = TypeVar("_T")
 
 
@@ -89,25 +87,20 @@ def call_of(
 ) -> ToolCall:
     """A call by the current peer; `meta` may name it."""
     peer = current_peer.get()
-    correlation_id = _given(meta, "request_id") or _given(meta, "correlation_id")
+    named, correlation_id = usable_id(meta.get("request_id")), usable_id(meta.get("correlation_id"))
     return ToolCall(
         tool=tool,
         arguments=arguments,
         credentials=peer.credentials,
         transport=peer.transport,
-        request_id=_version_4(correlation_id) or uuid.uuid4(),
-        correlation_id=correlation_id,
-        thread_id=_given(meta, "thread_id"),
+        request_id=_version_4(named or correlation_id) or uuid.uuid4(),
+        correlation_id=correlation_id or named,
+        thread_id=usable_id(meta.get("thread_id")),
         progress=progress,
         caller=caller,
         in_rounds=in_rounds,
         trace=trace or {},
     )
-
-
-def _given(meta: Mapping[str, Any], name: str) -> str:
-    value = meta.get(name)
-    return value if isinstance(value, str) and _ID.match(value) else ""
 
 
 def _version_4(text: str) -> uuid.UUID | None:

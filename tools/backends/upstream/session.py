@@ -21,6 +21,7 @@ from tools.backends.upstream.negotiation import (
     modern_meta,
     negotiate,
 )
+from tools.backends.upstream.secrets import Secrets
 from tools.backends.upstream.transports import open_channel
 from tools.contracts import CallContext
 from tools.upstreams import Upstream, UpstreamTransport
@@ -71,6 +72,7 @@ class Session:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.agreed = Agreed("", False)
         self._headers: dict[str, str] = {}
+        self._secrets: Secrets | None = None
         self._meta: dict[str, Any] = {}
         # Closing the stream is what cancels a stateless request over HTTP; elsewhere it takes words.
         self._cancels_by_word = True
@@ -83,6 +85,7 @@ class Session:
         """
         upstream = self._upstream
         try:
+            self._secrets = Secrets(upstream)
             await self.channel.open()
             self.agreed = await negotiate(self._ask, self._tell, upstream.era, upstream.transport)
         except BaseException:
@@ -127,7 +130,7 @@ class Session:
             "params": self._params(number, params or {}, meta or {}, context),
         }
         try:
-            answer = await self.channel.exchange(message, self._sent_with(method, params, headers))
+            answer = await self._exchange(message, self._sent_with(method, params, headers))
             if inflight is not None:
                 await inflight.told()
         except asyncio.CancelledError:
@@ -213,7 +216,17 @@ class Session:
             "method": method,
             "params": params,
         }
-        return await self.channel.exchange(message, headers)
+        return await self._exchange(message, headers)
+
+    async def _exchange(self, message: Message, headers: Mapping[str, str]) -> Message:
+        """The answer to `message`, without the secrets that the server is called with."""
+        try:
+            answer = await self.channel.exchange(message, headers)
+        except ChannelFault as fault:
+            if self._secrets is not None:
+                self._secrets.hide_in(fault)
+            raise
+        return answer if self._secrets is None else self._secrets.without(answer)
 
     async def _tell(self, method: str, headers: Mapping[str, str]) -> None:
         await self.channel.notify({"jsonrpc": "2.0", "method": method}, headers)
@@ -224,6 +237,8 @@ class Session:
 
     def _heard(self, message: Message, related: int | None) -> None:
         """Something the server sent of its own accord."""
+        if self._secrets is not None:
+            message = self._secrets.without(message)
         method = message.get("method")
         params = message.get("params")
         params = params if isinstance(params, Mapping) else {}
