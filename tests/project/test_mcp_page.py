@@ -22,7 +22,7 @@ from tests.doors import RestDoor
 from tests.project.pages import REFERENCE, fenced, names, read, rows, section
 from tests.project.test_error_shape import subclasses
 from tools.conf import ServiceSettings
-from tools.contracts import ToolSource, ToolSpec
+from tools.contracts import CallerKind, Credentials, ToolSource, ToolSpec, Transport
 from tools.errors import ConnectionLimitExceeded, ControlPlaneError, McpKind
 from tools.mcp_server import bodies, calls, progress, server
 from tools.mcp_server.app import McpDoors
