@@ -81,8 +81,8 @@ class Manager:
 
 
 async def _close(connection: Connection) -> None:
-    await connection.close()
-    await _forget(connection.upstream.slug)
+    # At once: when hanging up is done, a new connection may have told its state in the same place.
+    await asyncio.gather(_forget(connection.upstream.slug), connection.close())
 
 
 async def _record(upstream: Upstream, found: Discovered) -> None:

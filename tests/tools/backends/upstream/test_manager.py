@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.tools.backends.upstream.trial import eventually, server, trial
+from tools.backends.ports import ports
 from tools.backends.upstream.manager import Manager
 from tools.errors import TransportFault
+from tools.guards.redis import RedisLink
+from tools.upstreams.states import STATE_KEY
 
 
 async def test_a_call_from_before_a_change_goes_to_the_server_as_it_is_configured_now(
@@ -41,6 +46,32 @@ async def test_a_call_from_before_its_server_was_removed_starts_nothing(tmp_path
             assert calls.backend.manager().connections() == ()
             assert len(hand.pids()) == started
             await eventually(lambda: not hand.alive())
+
+
+async def test_the_state_of_a_changed_connection_is_told_and_stays_told(
+    tmp_path: Path, link: RedisLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ports, "link", link)
+    manager = Manager()
+
+    async def told() -> list[dict[str, Any]]:
+        found = await link.command("HVALS", STATE_KEY.format(slug="trial"))
+        return [json.loads(one) for one in found]
+
+    with server(tmp_path / "trial", "stdio") as (upstream, hand):
+        try:
+            await manager.connection(upstream).session(15)
+            manager.follow({"trial": replace(upstream, call_timeout=9, connect_at_start=True)})
+            (connection,) = manager.connections()
+            await connection.session(15)
+            # The old one has hung up, which takes longer than to meet the new one.
+            await eventually(lambda: len(hand.alive()) == 1)
+            async with asyncio.timeout(5):
+                while [one["process_handle"] for one in await told()] != hand.alive():
+                    await asyncio.sleep(0.02)
+        finally:
+            await manager.close()
+    assert await told() == []
 
 
 async def test_a_server_that_is_changed_while_it_is_connected_to_leaves_no_task_behind(
