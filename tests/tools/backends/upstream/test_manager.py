@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,17 +60,21 @@ async def test_the_state_of_a_changed_connection_is_told_and_stays_told(
         found = await link.command("HVALS", STATE_KEY.format(slug="trial"))
         return [json.loads(one) for one in found]
 
-    with server(tmp_path / "trial", "stdio") as (upstream, hand):
+    with (
+        server(tmp_path / "old", "stdio") as (before, old),
+        server(tmp_path / "new", "http") as (after, _),
+    ):
         try:
-            await manager.connection(upstream).session(15)
-            manager.follow({"trial": replace(upstream, call_timeout=9, connect_at_start=True)})
-            (connection,) = manager.connections()
-            await connection.session(15)
-            # The old one has hung up, which takes longer than to meet the new one.
-            await eventually(lambda: len(hand.alive()) == 1)
-            async with asyncio.timeout(5):
-                while [one["process_handle"] for one in await told()] != hand.alive():
-                    await asyncio.sleep(0.02)
+            await manager.connection(before).session(15)
+            # It takes its time to go, longer than the new one takes to come.
+            (child,) = old.alive()
+            os.kill(child, signal.SIGSTOP)
+            manager.follow({"trial": after})
+            await manager.connection(after).session(15)
+            await asyncio.wait(manager._closing)
+            assert not old.alive()
+            (state,) = await told()
+            assert (state["transport_type"], state["lifecycle"]) == ("streamable_http", "connected")
         finally:
             await manager.close()
     assert await told() == []
