@@ -15,7 +15,8 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 
 # These start whole control planes on databases of their own, and wait for them most of the time: they
 # run beside the rest.
-STACKS := tests/chaos tests/clients tests/conformance tests/controlplane tests/load tests/project
+STACKS := tests/chaos tests/clients tests/conformance tests/controlplane tests/federation/servers \
+  tests/load tests/project
 # No database has a part in these: they look at what goes over the wire, at Redis, at texts, vectors and
 # answers. Not on PostgreSQL again.
 BLOCKS := $(filter-out %/vectors %/test_lexical_postgresql.py,$(wildcard tests/tools/pipelines/blocks/[egt]*))
@@ -45,7 +46,7 @@ test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with cov
 check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy controlplane health tools tests bench
+	$(BIN)/mypy controlplane health tools tests bench examples
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	HTTPS=true $(BIN)/python manage.py check --deploy --fail-level WARNING
