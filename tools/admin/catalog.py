@@ -16,6 +16,7 @@ from typing_extensions import override
 from unfold.admin import ModelAdmin
 
 from tools.admin.cache import CacheView
+from tools.admin.conditions import when
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
 from tools.admin.switching import SwitchedRows
@@ -214,7 +215,9 @@ class ToolsetAdmin(ModelAdmin):
         ("What it holds", {"fields": ("includes_all", "tools", "prompts", "resources")}),
         ("How it is used", {"fields": ("search_only", "oauth_scope")}),
     )
-    conditional_fields = dict.fromkeys(("tools", "prompts", "resources"), "includes_all == false")
+    conditional_fields = dict.fromkeys(
+        ("tools", "prompts", "resources"), when("includes_all", "== false")
+    )
 
     @override
     def get_queryset(self, request: HttpRequest) -> Any:

@@ -17,6 +17,7 @@ from typing_extensions import override
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
+from tools.admin.conditions import when
 from tools.admin.json_fields import JsonFieldsMixin, JsonTextarea
 from tools.admin.offer_links import OFFER, UNREAD, offer_link
 from tools.admin.switching import SwitchedRows
@@ -179,9 +180,9 @@ class ResourceAdmin(OfferingAdmin):
         ("Hints for clients", {"fields": ("audience", "priority", "choices")}),
     )
     conditional_fields = {
-        "blob": "is_template == false",
-        "file": "is_template == false",
-        "choices": "is_template == true",
+        "blob": when("is_template", "== false"),
+        "file": when("is_template", "== false"),
+        "choices": when("is_template", "== true"),
     }
 
     @admin.display(description="Kind")

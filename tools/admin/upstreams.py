@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.contrib import admin, messages
@@ -16,6 +17,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from tools.admin.breakers import BreakersView
+from tools.admin.conditions import when
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.switching import SwitchedRows
 from tools.admin.upstream_columns import ServerColumns
@@ -26,9 +28,14 @@ from tools.models.upstream_rules import address_warning
 from tools.services.ask_upstream import AskFault, Purpose, ask
 from tools.services.save_upstream import save_upstream
 from tools.services.upstream_status import RedisDown, upstream_status
+from tools.upstreams import UpstreamTransport
 
-_LOCAL: Final = "transport == 'stdio'"
-_REMOTE: Final = "transport != 'stdio'"
+# What only programs on this machine have, and what only servers behind an address have.
+LOCAL: Final = (
+    *("command", "memory_mb"),
+    *("environment_kept", "new_environment", "forget_environment"),
+)
+REMOTE: Final = ("url", "allowed_networks", "headers_kept", "new_headers", "forget_headers")
 
 
 class ServerChangeList(ChangeList):
@@ -68,13 +75,8 @@ class UpstreamServerAdmin(ServerColumns, SwitchedRows, JsonFieldsMixin, ModelAdm
     change_form_outer_before_template = "tools/admin/upstream_server.html"
     readonly_fields = ("headers_kept", "environment_kept", "created", "updated")
     conditional_fields = {
-        **dict.fromkeys(
-            ("command", "memory_mb", "environment_kept", "new_environment", "forget_environment"),
-            _LOCAL,
-        ),
-        **dict.fromkeys(
-            ("url", "allowed_networks", "headers_kept", "new_headers", "forget_headers"), _REMOTE
-        ),
+        **dict.fromkeys(LOCAL, when("transport", "== 'stdio'")),
+        **dict.fromkeys(REMOTE, when("transport", "!= 'stdio'")),
     }
     fieldsets = (
         (None, {"fields": ("slug", "display_name", "description", "prefix", "enabled")}),
@@ -123,13 +125,17 @@ class UpstreamServerAdmin(ServerColumns, SwitchedRows, JsonFieldsMixin, ModelAdm
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """A server that is being added was never saved, and has no secrets yet."""
-        if obj is not None:
+        if obj is None:
+            return _without(
+                self.fieldsets, lambda name: name.endswith(("_kept", "created", "updated"))
+            )
+        if self.has_change_permission(request, obj):
             return self.fieldsets
-        return [
-            (title, {"fields": [name for name in options["fields"] if not name.endswith("_kept")]})
-            for title, options in self.fieldsets
-            if title != "Saved"
-        ]
+        other = REMOTE if obj.transport == UpstreamTransport.STDIO else LOCAL
+        return _without(
+            self.fieldsets,
+            lambda name: name in other or name.startswith(("new_h", "new_e", "forget_")),
+        )
 
     @override
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -230,3 +236,12 @@ class UpstreamServerAdmin(ServerColumns, SwitchedRows, JsonFieldsMixin, ModelAdm
 
     def _page(self, request: HttpRequest, server: UpstreamServer) -> dict[str, Any]:
         return server_page(server, may_change=self.has_change_permission(request, server))
+
+
+def _without(fieldsets: Any, left_out: Callable[[str], bool]) -> list[tuple[str | None, Any]]:
+    """The fieldsets without some fields, and without those that have none then."""
+    kept = [
+        (title, [name for name in options["fields"] if not left_out(name)])
+        for title, options in fieldsets
+    ]
+    return [(title, {"fields": names}) for title, names in kept if names]

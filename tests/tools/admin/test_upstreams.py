@@ -198,6 +198,10 @@ def test_who_may_only_look_has_no_buttons(client: Client) -> None:
     client.force_login(viewer)
     shown = text(client.get(page_of(server)))
     assert "Test connection" not in shown
+    # Nor fields that are only for writing, or of another transport.
+    for label in ("Forget the stored", "Stored headers", "Address", "one a line"):
+        assert label not in shown
+    assert "Stored variables" in shown
     for page in ("test", "refresh"):
         assert client.post(address(UpstreamServer, page, server.pk)).status_code == 403
         assert client.get(address(UpstreamServer, page, server.pk)).status_code == 405
