@@ -133,6 +133,6 @@ def http_upstream(folder: Path, **switches: Any) -> Iterator[HttpUpstream]:
 def _runs(pid: int) -> bool:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return fields[0] != "Z"

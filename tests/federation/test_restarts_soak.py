@@ -12,6 +12,7 @@ from tests.doors import RestDoor
 from tests.federation.faulty import Reply, behind, call
 from tests.journal import row_of
 from tests.processes import wait_until
+from tools.models import ServiceConfiguration
 
 CLIENTS = 8
 RESTARTS = 100
@@ -22,6 +23,7 @@ RESTARTS = 100
 def test_a_hundred_restarts_under_load_lose_no_call_and_repeat_none_that_is_not_safe(
     door: RestDoor, tmp_path: Path, era: str
 ) -> None:
+    ServiceConfiguration(service_name="soak", security_rate_limit=1_000_000).save()
     # A breaker that opens at the first restart would keep the load off the others.
     with behind(tmp_path, "http", switches={"era": era}, failure_threshold=100) as hand:
         door.start()
