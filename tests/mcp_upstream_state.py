@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ class Folder:
         """Change some of them, all at once for whoever reads."""
         switches = replace(self.switches(), **changes)
         written = self._switches.with_suffix(f".{os.getpid()}")
-        written.write_text(json.dumps(asdict(switches)))
+        written.write_text(json.dumps(vars(switches)))
         written.replace(self._switches)
         return switches
 

@@ -14,6 +14,8 @@ from tools.upstreams import Discovered
 # A list that never ends must not keep us for ever.
 MOST_PAGES: Final = 1000
 MOST_ITEMS: Final = 20_000
+# Nobody reads definitions that are nested more deeply, and working on them would break.
+DEEPEST: Final = 64
 
 Items = tuple[Mapping[str, Any], ...]
 # Names of headers by the path of the argument whose value they have.
@@ -81,9 +83,18 @@ async def _pages(session: Session, method: str, key: str) -> Items:
         items = page.get(key)
         if not isinstance(items, list):
             raise ChannelFault(f"its answer to {method} has no {key}", sent=True)
-        found.extend(item for item in items if isinstance(item, Mapping))
+        found.extend(_pruned(item) for item in items if isinstance(item, Mapping))
         following = page.get("nextCursor")
         if not isinstance(following, str) or following == cursor or len(found) > MOST_ITEMS:
             break
         cursor = following
     return tuple(found[:MOST_ITEMS])
+
+
+def _pruned(value: Any, depth: int = DEEPEST) -> Any:
+    """`value` with nothing in place of what is nested too deeply."""
+    if isinstance(value, Mapping):
+        return {key: _pruned(item, depth - 1) for key, item in value.items()} if depth else {}
+    if isinstance(value, list):
+        return [_pruned(item, depth - 1) for item in value] if depth else []
+    return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -13,6 +14,9 @@ from tools.backends.upstream.channel import Garbage, Message
 # No answer, event or line may be longer.
 MOST_BYTES: Final = 20 << 20
 TOO_LARGE: Final = "its answer is larger than 20 MB"
+DEEPEST: Final = 400
+# Texts are matched as wholes, so that no bracket in one counts.
+_BRACKETS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 
 
 def encode(message: Message) -> bytes:
@@ -44,16 +48,36 @@ def decode(raw: bytes | bytearray | str) -> list[Message]:
 def _mended(raw: bytes | bytearray | str) -> Any:
     """The value in JSON that has halves of characters, as texts have that were cut somewhere.
 
-    Whoever gets it on from here could not write them; a question mark stands for each.
+    Whoever gets it on from here could not write them; a question mark stands for each. What is
+    nested too deeply is left out: one such definition must not hide all others of a list.
 
     Raises:
         Garbage: it is not JSON.
     """
     try:
-        whole = json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8", "replace")
+        shallow = pruned(raw.encode() if isinstance(raw, str) else raw)
+        whole = json.dumps(json.loads(shallow), ensure_ascii=False).encode("utf-8", "replace")
         return orjson.loads(whole)
     except (ValueError, RecursionError):
         raise Garbage("it sent what is not JSON") from None
+
+
+def pruned(raw: bytes | bytearray) -> bytes:
+    """JSON with null in place of what is nested too deeply to be worked on."""
+    kept: list[bytes] = []
+    start = depth = 0
+    for token in _BRACKETS.finditer(raw):
+        mark = token[0][:1]
+        if mark in b"[{":
+            depth += 1
+            if depth == DEEPEST + 1:
+                kept.append(bytes(raw[start : token.start()]))
+        elif mark in b"]}":
+            if depth == DEEPEST + 1:
+                kept.append(b"null")
+                start = token.end()
+            depth -= 1
+    return b"".join([*kept, bytes(raw[start:])]) if kept else bytes(raw)
 
 
 def is_response(message: Message) -> bool:
