@@ -11,10 +11,9 @@ from django.utils.text import Truncator
 
 from tools.admin.breakers import COLOURS as BREAKER_COLOURS
 from tools.admin.texts import badge, moment, red, unbroken
-from tools.admin.upstream_page import STATE_COLOURS, items_address, state_word
+from tools.admin.upstream_words import STATE_COLOURS, items_address, state_word
 from tools.models.upstream_rules import address_warning
 from tools.upstreams import ConnectionState, UpstreamTransport
-from tools.vault import VaultFault
 
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 # Long words break later, and a row on a phone has two lines.
@@ -84,14 +83,6 @@ class ServerColumns:
         told = red(Truncator(faults[0]).chars(LONGEST_PROBLEM) + more)
         return format_html('<span style="overflow-wrap: anywhere">{}</span>', told)
 
-    @admin.display(description="Stored headers")
-    def headers_kept(self, server: Any) -> SafeString | str:
-        return _kept(server.header_names)
-
-    @admin.display(description="Stored variables")
-    def environment_kept(self, server: Any) -> SafeString | str:
-        return _kept(server.environment_names)
-
 
 def _faults(server: Any) -> list[str]:
     """Of the connections, of the address, and of the last discovery."""
@@ -104,11 +95,3 @@ def _faults(server: Any) -> list[str]:
         faults.append(last["message"])
     faults += [address_warning(server.transport, server.url), *last.get("warnings", [])]
     return list(dict.fromkeys(filter(None, faults)))
-
-
-def _kept(names: Any) -> SafeString | str:
-    try:
-        found = names()
-    except VaultFault as fault:
-        return red(f"{fault}.")
-    return f"{', '.join(found)} (values are encrypted)" if found else "none"

@@ -8,68 +8,15 @@ from typing import Any, Final
 from django import forms
 from django.core.exceptions import ValidationError
 from typing_extensions import override
-from unfold.widgets import (
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldBooleanSwitchWidget,
-)
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanSwitchWidget
 
-from tools.admin.json_fields import MONOSPACE
+from tools.admin.upstream_secrets import NamedTexts
 from tools.conf import deployment
 from tools.models.upstream_rules import environment_faults, secret_header_faults
 from tools.upstreams import UpstreamTransport
 
-STAYS: Final = "Kept encrypted and never shown again. Empty: what is stored stays."
 # What is kept under seal.
 SECRETS: Final = ("headers", "environment")
-
-
-class WriteOnlyTextarea(UnfoldAdminTextareaWidget):
-    """Takes secrets and shows none, not even those just typed when something else was wrong."""
-
-    def __init__(self, example: str) -> None:
-        super().__init__(
-            {
-                "style": MONOSPACE,
-                "rows": 3,
-                "spellcheck": "false",
-                "autocomplete": "off",
-                "placeholder": example,
-            }
-        )
-
-    @override
-    def format_value(self, value: Any) -> str:
-        return ""
-
-
-class NamedTexts(forms.CharField):
-    """Lines of a name and a value each, as a mapping."""
-
-    def __init__(self, separator: str, example: str, label: str, text: str) -> None:
-        super().__init__(
-            label=label,
-            required=False,
-            strip=False,
-            widget=WriteOnlyTextarea(example),
-            help_text=f"{text} {STAYS}",
-        )
-        self._separator = separator
-
-    @override
-    def clean(self, value: Any) -> dict[str, str]:
-        """Raises ValidationError, without a word of what was typed but the names."""
-        found: dict[str, str] = {}
-        for number, line in enumerate((value or "").splitlines(), 1):
-            if not line.strip():
-                continue
-            name, between, text = line.partition(self._separator)
-            if not between:
-                raise ValidationError(f"Line {number} has no {self._separator!r} after its name.")
-            if name.strip() in found:
-                raise ValidationError(f"{name.strip()} is there twice.")
-            found[name.strip()] = text.strip()
-        return found
 
 
 def _forget(label: str) -> forms.BooleanField:

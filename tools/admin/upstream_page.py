@@ -6,24 +6,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from django.db.models import Count, F, Q
-from django.urls import reverse
-
 from tools.admin.breakers import COLOURS as BREAKER_COLOURS
 from tools.admin.texts import moment, plural
-from tools.models import ItemState, UpstreamServer
+from tools.admin.upstream_words import STATE_COLOURS, items_address, state_word
+from tools.models import UpstreamServer
 from tools.models.upstream_rules import address_warning
 from tools.services.ask_upstream import Asked, Purpose, read_asked
 from tools.services.upstream_status import ProcessReport, RedisDown, upstream_status
-from tools.upstreams import ConnectionState
 
-STATE_COLOURS: Final = {
-    ConnectionState.CONNECTED: "success",
-    ConnectionState.DEGRADED: "warning",
-    ConnectionState.CONNECTING: "info",
-    ConnectionState.FAILED: "danger",
-}
-STATE_WORDS: Final = {ConnectionState.NOT_CONFIGURED: "not connected yet"}
 # What a refresh came to: words for the page, by the words of the report.
 CHANGES: Final = (
     ("added", "Added"),
@@ -32,31 +22,6 @@ CHANGES: Final = (
     ("gone", "No longer offered"),
     ("back", "As approved again"),
 )
-# How many rows of a server's offers are in each state, for a query set.
-_TOOL: Final = Q(items__kind="tool")
-_OPEN: Final = ~Q(items__offered_hash=F("items__rejected_hash"))
-COUNTS: Final = {
-    "served": Count(
-        "items", filter=_TOOL & Q(items__state=ItemState.APPROVED, items__tool__enabled=True)
-    ),
-    "waiting": Count("items", filter=_TOOL & Q(items__state=ItemState.WAITING)),
-    "quarantined": Count("items", filter=_TOOL & Q(items__state=ItemState.CHANGED)),
-    "undecided": Count(
-        "items",
-        filter=Q(items__state__in=(ItemState.WAITING, ItemState.CHANGED)) & _OPEN,
-    ),
-}
-
-
-def state_word(state: ConnectionState) -> str:
-    """A state as people read it."""
-    return STATE_WORDS.get(state, state.value.replace("_", " "))
-
-
-def items_address(server: Any, **query: str) -> str:
-    """The offers of a server."""
-    more = "".join(f"&{name}={value}" for name, value in query.items())
-    return f"{reverse('admin:tools_upstreamitem_changelist')}?server__id__exact={server.pk}{more}"
 
 
 def server_page(server: UpstreamServer, *, may_change: bool) -> dict[str, Any]:
