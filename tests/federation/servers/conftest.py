@@ -57,7 +57,8 @@ def http_url(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="package")
 def starts(folder: Path, files: Path) -> Iterator[tuple[Plane, FirstStart]]:
     """A control plane in its second start, and what the first one was like."""
-    with stack() as made:
+    # Nothing here is work for workers.
+    with stack(WORKER_CONCURRENCY="1", PIPELINE_CONCURRENCY="1") as made:
         plane = Plane(made)
         running = made.up().wait_until_running()
         first = FirstStart(

@@ -47,6 +47,14 @@ def test_what_was_left_alone_is_told() -> None:
     assert err == "left alone: tool rag_metrics: the name is taken by a tool of source http_api\n"
 
 
+def test_a_server_whose_command_is_not_allowed_is_left_out(settings: Settings) -> None:
+    listed = {"other": {"command": ["true"]}}
+    settings.CONTROL_PLANE = {**settings.CONTROL_PLANE, "UPSTREAM_COMMANDS": listed}
+    out, err = run()
+    assert "created client demo" in out
+    assert err == "left alone: MCP server todo: UPSTREAM_COMMANDS does not list todo-server\n"
+
+
 @pytest.mark.usefixtures("impossible_name")
 def test_name_no_service_can_have_is_told() -> None:
     with pytest.raises(CommandError, match="lower-case letters"):
