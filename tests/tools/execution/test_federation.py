@@ -69,7 +69,7 @@ async def test_what_the_server_declines_does_not_count_against_it(
 async def test_a_server_that_is_away_is_left_alone_after_a_while(
     hand: HttpUpstream, runtime: Runtime
 ) -> None:
-    # S2-051, S2-052, F2-06
+    # S2-051, S2-052
     words = "Unable to access todo database. Please try again later."
     server = await row(hand, unavailable_message=words, retries=0)
     hand.kill()

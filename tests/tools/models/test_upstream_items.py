@@ -15,7 +15,6 @@ from tools.selectors import load_catalogue
 from tools.services.sync_upstream import record_discovery
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
-
 PROMPT = {"name": "ask", "description": "Asks somebody."}
 RESOURCE = {"uri": "docs://one", "name": "one"}
 TEMPLATE = {"uriTemplate": "docs://{page}", "name": "page"}

@@ -1,11 +1,8 @@
-"""Decisions on what servers newly offer, or offer otherwise than before."""
+"""Decisions on what servers offer otherwise than before."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.core.exceptions import ValidationError
 
 from tests.upstream_rows import definition, make_upstream, offers
 from tools.models import Tool, UpstreamItem
@@ -13,7 +10,6 @@ from tools.selectors import catalogue_version, load_catalogue
 from tools.services.approve_upstream import (
     Outdated,
     approve,
-    approve_all,
     differences_of,
     reject,
     undecided,
@@ -22,11 +18,8 @@ from tools.services.sync_upstream import record_discovery
 from tools.upstreams import Kind, fingerprint
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
-
 WORSE = definition("one", description="Does quite another thing.")
 WORST = definition("one", description="Does the worst of all things.")
-PROMPT = {"name": "ask", "description": "Asks somebody."}
-RESOURCE = {"uri": "docs://one", "name": "one"}
 
 
 def item(name: str = "one") -> UpstreamItem:
@@ -125,66 +118,3 @@ def test_what_was_rejected_can_be_approved_after_all(changed: UpstreamItem) -> N
     approve(changed.pk, "bob", seen=changed.offered_hash)
     assert load_catalogue().tools["one"].description == WORSE["description"]
     assert (item().rejected_hash, item().decided_by) == ("", "bob")
-
-
-def test_waiting_things_of_every_kind_are_served_once_approved() -> None:
-    server = make_upstream(slug="todo", new_items="wait")
-    record_discovery("todo", offers("one", "two", prompts=(PROMPT,), resources=(RESOURCE,)))
-    catalogue = load_catalogue()
-    assert (catalogue.tools, catalogue.prompts, catalogue.resources) == ({}, {}, {})
-    assert [one.where for one in differences_of(item("two"))][:2] == ["name", "description"]
-    approve(item("two").pk, "ada")
-    assert served() == {"two"}
-    assert undecided().count() == 3
-    assert len(approve_all(server.pk, "bob")) == 3
-    catalogue = load_catalogue()
-    assert set(catalogue.tools) == {"one", "two"}
-    assert (set(catalogue.prompts), set(catalogue.resources)) == ({"ask"}, {"docs://one"})
-    assert item("two").decided_by == "ada"
-
-
-def test_approving_everything_leaves_other_servers_and_rejected_things_alone() -> None:
-    server = make_upstream(slug="todo", new_items="wait")
-    make_upstream(slug="other", new_items="wait")
-    record_discovery("todo", offers("one", "two"))
-    record_discovery("other", offers("three"))
-    reject(item("two").pk, "ada")
-    assert [row.remote_name for row in approve_all(server.pk, "ada")] == ["one"]
-    assert served() == {"one"}
-    assert [row.remote_name for row in undecided()] == ["three"]
-
-
-def test_a_waiting_tool_is_approved_as_it_was_offered_last() -> None:
-    make_upstream(slug="todo", new_items="wait")
-    record_discovery("todo", offers("one"))
-    record_discovery("todo", offers(WORSE))
-    approve(item().pk, "ada")
-    assert load_catalogue().tools["one"].description == WORSE["description"]
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_a_definition_that_is_too_large_cannot_be_approved(known: bool) -> None:
-    make_upstream(slug="todo", new_items="pass" if known else "wait")
-    large: dict[str, Any] = definition("one", description="x" * 600_000)
-    if known:
-        record_discovery("todo", offers("one"))
-    record_discovery("todo", offers(large))
-    with pytest.raises(ValidationError, match="larger than 512 KiB"):
-        approve(item().pk, "ada")
-    assert served() == set()
-    assert item().undecided
-    reject(item().pk, "ada")
-    assert not item().undecided
-
-
-def test_what_could_not_be_represented_is_approved_once_it_can_be() -> None:
-    make_upstream(slug="first")
-    record_discovery("first", offers(resources=(RESOURCE,)))
-    make_upstream(slug="second", new_items="wait")
-    record_discovery("second", offers(resources=(RESOURCE,)))
-    waiting = undecided().get()
-    with pytest.raises(ValidationError, match="Another resource has this address"):
-        approve(waiting.pk, "ada")
-    UpstreamItem.objects.get(server__slug="first").server.delete()
-    assert approve(waiting.pk, "ada").problem == ""
-    assert set(load_catalogue().resources) == {"docs://one"}

@@ -62,7 +62,7 @@ def test_a_long_name_is_cut_and_told_apart_by_its_hash() -> None:
 
 
 def test_the_prefix_is_put_in_front_where_it_is_missing() -> None:
-    # S0-003, C01
+    # C01
     assert exposed_name("create", "todo_") == "todo_create"
     assert exposed_name("todo_create", "todo_") == "todo_create"
     assert exposed_name("todo_", "todo_") == "todo_todo_"

@@ -38,7 +38,7 @@ def state(connection: Connection) -> ConnectionState:
 async def test_everybody_who_calls_shares_one_connection(
     upstream: tuple[Upstream, Any], manager: Manager
 ) -> None:
-    # S2-009, S2-013, S2-015
+    # S2-009, S2-013
     configured, hand = upstream
     connection = manager.connection(configured)
     assert connection.report().connection_state is S.NOT_CONFIGURED

@@ -1,50 +1,23 @@
-"""WebSocket on the wire: frames, refusals, endings."""
+"""WebSocket on the wire: what is sent, and what frames mean."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
 
-from tests.tools.backends.upstream.raw_http import reply, serving
+from tests.tools.backends.upstream.transports.sockets import Talk, sockets
 from tests.tools.backends.upstream.transports.talk import Heard, ask, asked, at, opened
 from tests.tools.backends.upstream.trial import eventually
-from tools.backends.upstream.channel import ChannelFault, Garbage, Refused, TooLarge
-from tools.backends.upstream.transports.websocket import WebSocketChannel
-from tools.upstreams import Upstream, UpstreamTransport
+from tools.backends.upstream.channel import ChannelFault, Garbage, TooLarge
+from tools.upstreams import UpstreamTransport
 from tools.vault import seal
 
 NOTICE = {"jsonrpc": "2.0", "method": "notifications/told"}
-Talk = Callable[[web.Request, web.WebSocketResponse], Awaitable[None]]
-
-
-@asynccontextmanager
-async def sockets(talk: Talk) -> AsyncIterator[Upstream]:
-    """A server that talks like this on every socket."""
-
-    async def handle(request: web.Request) -> web.WebSocketResponse:
-        socket = web.WebSocketResponse(protocols=("mcp",), max_msg_size=0)
-        await socket.prepare(request)
-        await talk(request, socket)
-        return socket
-
-    app = web.Application()
-    app.router.add_get("/ws", handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    port = runner.addresses[0][1]
-    try:
-        yield at(f"ws://127.0.0.1:{port}/ws", transport=UpstreamTransport.WEBSOCKET)
-    finally:
-        await runner.cleanup()
 
 
 async def echo(request: web.Request, socket: web.WebSocketResponse) -> None:
@@ -121,57 +94,3 @@ async def test_who_waits_is_told_when_the_server_closes_the_socket() -> None:
         with pytest.raises(ChannelFault) as after:
             await asked(channel, ask(2))
         assert not after.value.sent
-
-
-async def test_a_server_that_lets_pings_pass_is_given_up() -> None:
-    async def deaf(request: web.Request, socket: web.WebSocketResponse) -> None:
-        request.transport.pause_reading()  # type: ignore[union-attr]
-        await gone.wait()
-
-    gone = asyncio.Event()
-    async with sockets(deaf) as upstream:
-        channel = WebSocketChannel(upstream, Heard(), heartbeat=0.1)
-        await channel.open()
-        try:
-            with pytest.raises(ChannelFault):
-                await asked(channel, ask(1))
-        finally:
-            gone.set()
-            await channel.close()
-
-
-@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 503])
-async def test_a_status_in_place_of_a_socket_is_told(status: int) -> None:
-    async with serving(lambda one: reply(b"no", status, "text/plain")) as server:
-        url = f"ws://127.0.0.1:{server.port}/ws"
-        with pytest.raises(Refused, match=f"status {status}") as told:
-            async with opened(at(url, transport=UpstreamTransport.WEBSOCKET)):
-                pass
-    assert told.value.status == status
-
-
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-async def test_redirects_are_not_followed(status: int) -> None:
-    async with serving(lambda one: reply(b"")) as other:
-        elsewhere = reply(b"", status, Location=f"http://127.0.0.1:{other.port}/ws")
-        async with serving(lambda one: elsewhere) as server:
-            url = f"ws://127.0.0.1:{server.port}/ws"
-            with pytest.raises(Refused, match="elsewhere") as told:
-                async with opened(at(url, transport=UpstreamTransport.WEBSOCKET)):
-                    pass
-        assert other.asked == []
-    assert told.value.status == status
-
-
-async def test_a_server_that_does_not_answer_is_given_up_in_time() -> None:
-    async def silent(request: Any) -> Any:
-        await asyncio.Event().wait()
-        yield b""
-
-    async with serving(silent) as server:
-        url = f"ws://127.0.0.1:{server.port}/ws"
-        upstream = at(url, transport=UpstreamTransport.WEBSOCKET, connect_timeout=0.2)
-        with pytest.raises(ChannelFault, match="no connection in time") as told:
-            async with opened(upstream):
-                pass
-    assert not told.value.sent
