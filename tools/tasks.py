@@ -17,6 +17,7 @@ from tools.execution.background import background
 from tools.execution.task_runs import run_task
 from tools.pipelines.blocks.embedder import EmbedderUnavailable
 from tools.services import prune_journal as retention
+from tools.services.asked_upstream import START_SECONDS
 from tools.services.model_endpoints import connect_breakers
 from tools.techniques import QUEUE_PREFIX
 
@@ -28,7 +29,6 @@ OPEN_EVERY: Final = 5
 MOST_OPENINGS: Final = 120
 SHORTEST_QUERY: Final = 0.1
 INGEST_QUEUE: Final = "ingest"
-LOOK_START_SECONDS: Final = 60
 LOOK_KILL_SECONDS: Final = 5
 # Texts for people; by default Celery writes out the whole message a second time.
 UNWRITTEN: Final[Mapping[str, Any]] = {"argsrepr": "(…)", "kwargsrepr": "{}"}
@@ -215,7 +215,7 @@ def send_look(ask_id: str, server_id: int, seconds: int) -> None:
     import_module(settings.CELERY_APPLICATION)
     look_at_upstream.apply_async(
         (ask_id, server_id),
-        expires=LOOK_START_SECONDS,
+        expires=START_SECONDS,
         # The look itself ends before; these are for one that does not.
         soft_time_limit=seconds + LOOK_KILL_SECONDS,
         time_limit=seconds + 2 * LOOK_KILL_SECONDS,

@@ -10,83 +10,39 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import asdict
 from typing import Any, Final
 
 from tools.guards.redis import RedisLink
 from tools.models import UpstreamServer
+from tools.services.asked_upstream import (
+    Asked,
+    AskState,
+    Purpose,
+    changed,
+    failed,
+    from_json,
+    settled,
+)
 from tools.services.look_upstream import LookFault, look, look_limit
 from tools.services.over_redis import RedisDown, over_redis
 from tools.services.sync_upstream import UnknownServer
 from tools.services.upstream_workers import upstream_workers
 
+__all__ = ["AskFault", "AskState", "Asked", "Purpose", "answer", "ask", "read_asked"]
+
 logger = logging.getLogger(__name__)
 
 KEY: Final = "cp:upstream-look:{pk}"
 KEPT_SECONDS: Final = 3600
-# For a worker that is busy with something else to become free.
-START_SECONDS: Final = 60
-# After so long without a worker the page says what may be wrong.
-PATIENCE: Final = 5
-# A worker that is over its time has been ended by then.
-GRACE: Final = 20
 
 NO_REDIS: Final = "Redis cannot be reached, so no worker can be asked. Start it, then try again."
 NO_BROKER: Final = "The question could not be handed to the workers. See the log for the reason."
-NO_WORKER: Final = (
-    "No worker has taken this up. Is one running? `manage.py up` starts them; "
-    "`manage.py services status` shows them."
-)
-LOST: Final = "The worker that looked has ended without an answer. Try again."
 FAILED_ON_A_BUG: Final = "The look failed on a bug. See the worker's log."
-
-
-class Purpose(StrEnum):
-    """What a look is for."""
-
-    TEST = "test"
-    REFRESH = "refresh"
-
-
-class AskState(StrEnum):
-    """How far a question is."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
 
 
 class AskFault(Exception):
     """Nobody can be asked now; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question and what has come of it. `found` is `Looked` as JSON; times are of the clock."""
-
-    id: str
-    purpose: Purpose
-    by: str
-    at: float
-    limit: int
-    state: AskState = AskState.WAITING
-    began: float = 0.0
-    ended: float = 0.0
-    message: str = ""
-    found: Mapping[str, Any] = field(default_factory=dict)
-    error_lines: tuple[str, ...] = ()
-
-    @property
-    def busy(self) -> bool:
-        return self.state in {AskState.WAITING, AskState.RUNNING}
-
-    @property
-    def impatient(self) -> bool:
-        """Whether no worker has begun although one should have."""
-        return self.state is AskState.WAITING and time.time() - self.at > PATIENCE
 
 
 def ask(server: UpstreamServer, purpose: Purpose, by: str) -> Asked:
@@ -119,7 +75,7 @@ def read_asked(pk: int) -> Asked | None:
         return text
 
     text = over_redis(work)
-    return None if text is None else _settled(_from_json(json.loads(text)))
+    return None if text is None else settled(from_json(json.loads(text)))
 
 
 def answer(ask_id: str, pk: int) -> None:
@@ -128,7 +84,7 @@ def answer(ask_id: str, pk: int) -> None:
     if question is None or question.id != ask_id or question.state is not AskState.WAITING:
         logger.info("A look at MCP server %d is no longer wanted", pk)
         return
-    question = _with(question, state=AskState.RUNNING, began=time.time())
+    question = changed(question, state=AskState.RUNNING, began=time.time())
     _write(pk, question)
     outcome: dict[str, Any]
     try:
@@ -147,11 +103,7 @@ def answer(ask_id: str, pk: int) -> None:
 def _finish(pk: int, question: Asked, **outcome: Any) -> None:
     latest = read_asked(pk)
     if latest is None or latest.id == question.id:
-        _write(pk, _with(question, **{**_failed(), **outcome}))
-
-
-def _failed(message: str = "") -> dict[str, Any]:
-    return {"state": AskState.FAILED, "ended": time.time(), "message": message}
+        _write(pk, changed(question, **{**failed(), **outcome}))
 
 
 def _send(pk: int, question: Asked) -> None:
@@ -161,18 +113,8 @@ def _send(pk: int, question: Asked) -> None:
         upstream_workers.send(question.id, pk, question.limit)
     except Exception as fault:
         logger.warning("A look at MCP server %d could not be sent: %s", pk, fault)
-        _write(pk, _with(question, **_failed(NO_BROKER)))
+        _write(pk, changed(question, **failed(NO_BROKER)))
         raise AskFault(NO_BROKER) from fault
-
-
-def _settled(asked: Asked) -> Asked:
-    """The question as it is by now: one that nobody will answer any more has failed."""
-    now = time.time()
-    if asked.state is AskState.WAITING and now > asked.at + START_SECONDS:
-        return _with(asked, **_failed(NO_WORKER))
-    if asked.state is AskState.RUNNING and now > asked.began + asked.limit + GRACE:
-        return _with(asked, **_failed(LOST))
-    return asked
 
 
 def _write(pk: int, asked: Asked) -> None:
@@ -182,18 +124,3 @@ def _write(pk: int, asked: Asked) -> None:
         await link.command("SET", KEY.format(pk=pk), text, "EX", KEPT_SECONDS)
 
     over_redis(work)
-
-
-def _with(asked: Asked, **changes: Any) -> Asked:
-    return Asked(**{**asdict(asked), **changes})
-
-
-def _from_json(told: Mapping[str, Any]) -> Asked:
-    return Asked(
-        **{
-            **told,
-            "purpose": Purpose(told["purpose"]),
-            "state": AskState(told["state"]),
-            "error_lines": tuple(told["error_lines"]),
-        }
-    )

@@ -8,33 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final
 
 from tools.errors import ControlPlaneError
 from tools.models import UpstreamServer
-from tools.services.sync_upstream import (
-    LONGEST_TEXT,
-    MOST_WARNINGS,
-    Report,
-    UnknownServer,
-    counts_of,
-    record_discovery,
-    record_failure,
-    warnings_of,
-)
-from tools.services.upstream_definitions import storable
-from tools.services.upstream_sync import Changes
+from tools.services.looked_upstream import Looked
+from tools.services.sync_upstream import UnknownServer, record_discovery, record_failure
 from tools.upstreams import Discovered, Upstream
-from tools.upstreams.characters import visible
 
-MOST_NAMED: Final = 200
-LONGEST_NAME: Final = 200
 MOST_LINES: Final = 20
 LONGEST_LINE: Final = 300
-KINDS: Final = ("tools", "prompts", "resources", "templates")
-_NAMED_BY: Final = {"resources": "uri", "templates": "uriTemplate"}
 
 
 class LookFault(Exception):
@@ -43,39 +27,6 @@ class LookFault(Exception):
     def __init__(self, message: str, error_lines: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.error_lines = tuple(error_lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What a look came to. `report` says what a refresh changed; a test changes nothing."""
-
-    found: Discovered
-    seconds: float
-    report: Report | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The same in short, as it is shown and kept; hidden characters are made visible."""
-        found, report = self.found, self.report
-        changes = Changes() if report is None else report.changes
-        shown: dict[str, Any] = storable(
-            {
-                "seconds": round(self.seconds, 3),
-                "connect_seconds": round(found.seconds, 3),
-                "protocol_version": found.protocol_version[:40],
-                "server_info": _about(found.server_info),
-                "instructions": visible(found.instructions[:LONGEST_TEXT]),
-                "counts": counts_of(found),
-                "names": {kind: _names(kind, getattr(found, kind)) for kind in KINDS},
-                "warnings": warnings_of(found, changes)[:MOST_WARNINGS],
-            }
-        )
-        if report is not None:
-            shown["unchanged"] = report.unchanged
-            shown["changes"] = {
-                word: [visible(name)[:LONGEST_NAME] for name in getattr(changes, word)[:MOST_NAMED]]
-                for word in ("added", "waiting", "changed", "gone", "back")
-            }
-        return shown
 
 
 def look(key: int | str, *, refresh: bool) -> Looked:
@@ -136,16 +87,3 @@ async def _asked(server: Upstream, limit: float, lines: list[str]) -> Discovered
 
     async with asyncio.timeout(limit):
         return await probe(server, lines.extend)
-
-
-def _about(info: Mapping[str, Any]) -> dict[str, str]:
-    texts = {key: info.get(key) for key in ("name", "title", "version")}
-    return {
-        key: visible(value[:LONGEST_NAME]) for key, value in texts.items() if isinstance(value, str)
-    }
-
-
-def _names(kind: str, definitions: Iterable[Mapping[str, Any]]) -> list[str]:
-    given = (one.get(_NAMED_BY.get(kind, "name")) for one in definitions)
-    named = sorted(visible(name)[:LONGEST_NAME] for name in given if isinstance(name, str))
-    return named[:MOST_NAMED]

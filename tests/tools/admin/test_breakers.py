@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,29 +11,16 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from tests.failing_services import fail
 from tests.tools.admin.pages import address, text
 from tests.upstream_rows import make_upstream
 from tools.conf import deployment
-from tools.guards.breaker import Breakers, CircuitBreakerConfig
-from tools.guards.redis import RedisLink
+from tools.guards.breaker import CircuitBreakerConfig
 from tools.models import UpstreamServer
 
 pytestmark = pytest.mark.django_db
 
 PAGE = "admin:tools_upstreamserver_breakers"
-
-
-def fail(url: str, name: str, times: int, config: CircuitBreakerConfig) -> None:
-    """Let calls of a service fail."""
-
-    async def work() -> None:
-        link = RedisLink(url)
-        breakers = Breakers(link, {name: config})
-        for _ in range(times):
-            await breakers.failure(await breakers.admit(name))
-        await link.close()
-
-    asyncio.run(work())
 
 
 @pytest.fixture

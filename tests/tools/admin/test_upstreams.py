@@ -1,36 +1,20 @@
-"""MCP servers in the admin: how they are reached, their secrets, and how the list shows them."""
+"""MCP servers in the admin: how they are reached, and what follows from changing them."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from tests.tools.admin.pages import address, submit, text
-from tests.upstream_rows import definition, make_upstream, offers
+from tests.tools.admin.upstream_pages import commands, page_of
+from tests.upstream_rows import make_upstream, offers
 from tools.models import Tool, UpstreamServer
-from tools.services.sync_upstream import record_discovery, record_failure
-from tools.vault import unseal
+from tools.services.sync_upstream import record_discovery
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
+__all__ = ["commands"]
 
-TOKEN = "Bearer t0p-s3cret-token"
-VARIABLE = "an0ther-s3cret"
-
-
-@pytest.fixture(autouse=True)
-def commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two commands that may be started, of which one takes a variable."""
-    listed = settings.CONTROL_PLANE["UPSTREAM_COMMANDS"]
-    monkeypatch.setitem(listed, "files", {"command": ["files"], "environment": ["API_KEY"]})
-    monkeypatch.setitem(listed, "notes", {"command": ["notes"], "environment": []})
-
-
-def page_of(server: UpstreamServer) -> str:
-    return address(UpstreamServer, "change", server.pk)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url", "commands")]
 
 
 def test_server_is_added_under_a_slug_with_a_name_of_its_own(admin_client: Client) -> None:
@@ -49,61 +33,6 @@ def test_server_is_added_under_a_slug_with_a_name_of_its_own(admin_client: Clien
     )
     server = UpstreamServer.objects.get()
     assert (server.slug, str(server)) == ("todo-server", "TodoDatabaseServer")
-
-
-def test_headers_go_in_and_their_values_never_come_out(admin_client: Client) -> None:
-    server = make_upstream()
-    page = page_of(server)
-    saved = submit(admin_client, page, new_headers=f"Authorization: {TOKEN}\n\nX-Team:  sheep ")
-    assert TOKEN not in text(saved)
-    server.refresh_from_db()
-    assert json.loads(unseal(server.headers)) == {"Authorization": TOKEN, "X-Team": "sheep"}
-    shown = text(admin_client.get(page))
-    assert "Authorization, X-Team (values are encrypted)" in shown
-    assert TOKEN not in shown
-    assert server.headers not in shown
-    # Saving the page again leaves them as they are; the switch forgets them.
-    submit(admin_client, page, description="Sheep.")
-    assert UpstreamServer.objects.get().headers == server.headers
-    submit(admin_client, page, forget_headers="on")
-    assert UpstreamServer.objects.get().headers == ""
-
-
-def test_secrets_are_not_shown_again_when_something_else_was_wrong(admin_client: Client) -> None:
-    server = make_upstream()
-    refused = submit(
-        admin_client, page_of(server), new_headers=f"Authorization: {TOKEN}", retries="99"
-    )
-    assert "less than or equal to 5" in text(refused)
-    assert TOKEN not in text(refused)
-
-
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        ("Authorization", "Line 1 has no &#x27;:&#x27; after its name."),
-        ("A: 1\nA: 2", "A is there twice."),
-        ("Bad name: 1", "is not the name of a header."),
-        ("Host: elsewhere", "Host is set by the client itself."),
-    ],
-)
-def test_headers_that_cannot_be_sent_are_told(admin_client: Client, lines: str, told: str) -> None:
-    assert told in text(submit(admin_client, page_of(make_upstream()), new_headers=lines))
-
-
-def test_variables_are_kept_for_commands_that_may_have_them(admin_client: Client) -> None:
-    server = make_upstream(transport="stdio", command="files", url="")
-    page = page_of(server)
-    submit(admin_client, page, new_environment=f"API_KEY={VARIABLE}")
-    server.refresh_from_db()
-    assert json.loads(unseal(server.environment)) == {"API_KEY": VARIABLE}
-    shown = text(admin_client.get(page))
-    assert "API_KEY (values are encrypted)" in shown
-    assert VARIABLE not in shown
-    refused = text(submit(admin_client, page, new_environment="LD_PRELOAD=/tmp/evil.so"))
-    assert (
-        "LD_PRELOAD cannot be given to this command; UPSTREAM_COMMANDS allows API_KEY." in refused
-    )
 
 
 def test_command_is_one_of_those_the_deployment_allows(admin_client: Client) -> None:
@@ -151,33 +80,6 @@ def test_tools_follow_the_time_limit_of_their_server(admin_client: Client) -> No
     Tool.objects.filter(name="slow").update(timeout_seconds=40)
     submit(admin_client, page_of(server), call_timeout="9")
     assert dict(Tool.objects.values_list("name", "timeout_seconds")) == {"quick": 9, "slow": 40}
-
-
-def test_list_shows_tools_served_waiting_and_quarantined(admin_client: Client) -> None:
-    # C14
-    make_upstream(slug="todo")
-    record_discovery("todo", offers("one", "two"))
-    UpstreamServer.objects.update(new_items="wait")
-    record_discovery("todo", offers("one", definition("two", description="Another."), "three"))
-    shown = text(admin_client.get(address(UpstreamServer, "changelist")))
-    assert "1 served" in shown
-    assert "1 waiting" in shown
-    assert "1 quarantined" in shown
-    assert "not connected yet" in shown
-
-
-def test_list_shows_what_the_last_discovery_came_to(admin_client: Client) -> None:
-    make_upstream(slug="empty")
-    make_upstream(slug="away")
-    make_upstream(slug="new")
-    record_discovery("empty", offers())
-    record_failure("away", "Its door is closed")
-    shown = text(admin_client.get(address(UpstreamServer, "changelist")))
-    assert "No MCP tools available" in shown
-    assert "Its door is closed" in shown
-    assert "never" in shown
-    page = text(admin_client.get(page_of(UpstreamServer.objects.get(slug="empty"))))
-    assert "No MCP tools available" in page
 
 
 def test_deleting_a_server_takes_its_tools_along(admin_client: Client) -> None:

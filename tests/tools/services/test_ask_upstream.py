@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mcp_upstream import HttpUpstream, Record, http_upstream, stdio_entry
-from tests.processes import wait_until
+from tests.mcp_upstream import HttpUpstream, http_upstream
+from tests.tools.services.upstream_looks import outcome, worker
 from tests.upstream_rows import make_upstream
-from tests.workers import Worker, celery_worker
+from tests.workers import Worker
 from tools.models import Tool, UpstreamItem, UpstreamServer
-from tools.services.ask_upstream import Asked, AskFault, AskState, Purpose, answer, ask, read_asked
+from tools.services.ask_upstream import AskFault, AskState, Purpose, answer, ask, read_asked
+
+__all__ = ["worker"]
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url")]
-
-LOOK_SECONDS = 60
-TALKATIVE = "import sys; print('password=hunter2222', file=sys.stderr); sys.exit(3)"
-
-
-@pytest.fixture
-def worker(tmp_path: Path) -> Iterator[Worker]:
-    """A worker that may start two commands: a server, and a program that only complains."""
-    (tmp_path / "local").mkdir()
-    commands = {
-        "trial": stdio_entry(tmp_path / "local"),
-        "broken": {"command": [sys.executable, "-c", TALKATIVE]},
-    }
-    listed = json.dumps(commands)
-    with celery_worker(tmp_path / "worker.log", 1, UPSTREAM_COMMANDS=listed) as started:
-        yield started
 
 
 @pytest.fixture
@@ -45,20 +29,6 @@ def remote(tmp_path: Path) -> Iterator[HttpUpstream]:
 
 def row(url: str, **changes: Any) -> UpstreamServer:
     return make_upstream(url=url, allowed_networks=["127.0.0.0/8"], **changes)
-
-
-def outcome(server: UpstreamServer, purpose: Purpose) -> Asked:
-    """What a worker finds."""
-    ask(server, purpose, "admin")
-
-    def ended() -> bool:
-        found = read_asked(server.pk)
-        return found is not None and not found.busy
-
-    wait_until(ended, LOOK_SECONDS, "an answer of a worker")
-    found = read_asked(server.pk)
-    assert found is not None
-    return found
 
 
 def test_test_tells_what_a_server_offers_and_changes_nothing(
@@ -115,30 +85,6 @@ def test_server_that_hangs_ends_the_look_in_time(worker: Worker, remote: HttpUps
     assert asked.state is AskState.FAILED
     assert "did not answer within 1 s" in asked.message
     assert asked.ended - asked.began < asked.limit
-
-
-def test_program_is_started_from_the_list_and_ended_again(worker: Worker, tmp_path: Path) -> None:
-    server = make_upstream(transport="stdio", command="trial", url="", connect_timeout=20)
-    asked = outcome(server, Purpose.TEST)
-    assert (asked.state, asked.message) == (AskState.DONE, "")
-    record = Record(tmp_path / "local")
-    assert record.pids()
-    wait_until(lambda: not record.alive(), what="no process left behind")
-
-
-def test_program_that_ends_at_once_is_told_with_its_last_words(worker: Worker) -> None:
-    server = make_upstream(transport="stdio", command="broken", url="", connect_timeout=20)
-    asked = outcome(server, Purpose.TEST)
-    assert asked.state is AskState.FAILED
-    assert "exited with status 3" in asked.message
-    assert asked.error_lines
-    assert "hunter2222" not in "".join(asked.error_lines) + asked.message
-
-
-def test_command_outside_the_list_is_never_started(worker: Worker, tmp_path: Path) -> None:
-    server = make_upstream(transport="stdio", command="unheard-of", url="")
-    asked = outcome(server, Purpose.TEST)
-    assert "the command unheard-of is not in UPSTREAM_COMMANDS" in asked.message
 
 
 def test_second_question_waits_for_the_first_and_a_late_worker_finds_nothing_to_do() -> None:

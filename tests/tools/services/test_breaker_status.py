@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from pytest_django import Settings
 
+from tests.failing_services import fail
 from tests.upstream_rows import make_upstream
 from tools.conf import deployment
-from tools.guards.breaker import Breakers, CircuitBreakerConfig
-from tools.guards.redis import RedisLink
+from tools.guards.breaker import CircuitBreakerConfig
 from tools.services.breaker_status import (
     BreakerState,
     RedisDown,
@@ -22,20 +21,6 @@ from tools.services.breaker_status import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-def fail(url: str, name: str, times: int, config: CircuitBreakerConfig, ago: float = 0) -> None:
-    """Let calls of a service fail, some seconds ago."""
-    then = datetime.now(UTC).timestamp() - ago
-
-    async def work() -> None:
-        link = RedisLink(url)
-        breakers = Breakers(link, {name: config}, now=lambda: then)
-        for _ in range(times):
-            await breakers.failure(await breakers.admit(name))
-        await link.close()
-
-    asyncio.run(work())
 
 
 def shown() -> dict[str, ShownBreaker]:

@@ -1,0 +1,37 @@
+"""Tools of MCP servers on the pages of all tools."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from tests.tools.admin.pages import address, text
+from tests.tools.admin.upstream_offers import changed, waiting
+from tools.models import Tool, UpstreamItem
+
+__all__ = ["changed", "waiting"]
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
+
+
+def test_tools_list_shows_the_state_of_what_is_held_back(
+    admin_client: Client, changed: UpstreamItem, waiting: list[UpstreamItem]
+) -> None:
+    shown = text(admin_client.get(address(Tool, "changelist")))
+    assert "Quarantined: the server has changed it" in shown
+    assert shown.count("Waits for approval") == 2
+    tool = Tool.objects.get(name="two")
+    page = text(admin_client.get(address(Tool, "change", tool.pk)))
+    assert "unavailable" in page
+    assert address(UpstreamItem, "change", changed.pk) in page
+
+
+def test_definition_of_a_tool_of_a_server_is_not_written_by_hand(
+    admin_client: Client, changed: UpstreamItem
+) -> None:
+    tool = Tool.objects.get(name="one")
+    page = text(admin_client.get(address(Tool, "change", tool.pk)))
+    for name in ("description", "input_schema", "source", "handler", "read_only", "dependency"):
+        assert f'name="{name}"' not in page
+    for name in ("name", "enabled", "cache_ttl_seconds", "timeout_seconds"):
+        assert f'name="{name}"' in page
