@@ -188,10 +188,10 @@ def gone(subject: Subject) -> Result:
     """Called before anybody has noticed that it is down."""
     assert isinstance(subject.hand, HttpUpstream)
     subject.hand.kill()
-    answer = subject.call("counted", key="gone")
+    answer = subject.call("echo", text="gone")
     assert subject.prefix.strip("_").replace("_", "-") in answer.message, answer
     subject.hand.start()
-    return Result("changes things", told(answer), answer.seconds, "", subject.recover())
+    return Result("read-only", told(answer), answer.seconds, "", subject.recover())
 
 
 def closed(subject: Subject) -> Result:

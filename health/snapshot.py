@@ -16,6 +16,7 @@ from tools.backends.memo import Memo
 from tools.conf import ServiceSettings, deployment
 from tools.contracts import wire_time
 from tools.errors import Starting
+from tools.execution.federation import troubled
 from tools.execution.runtime import current
 from tools.guards.breaker import BreakerState
 
@@ -141,13 +142,16 @@ async def _find(check: DependencyCheck, limit: timedelta) -> Dependency:
 
 
 async def _left_alone() -> dict[str, Dependency]:
-    """What the tools lean on and a circuit breaker keeps calls from at the moment."""
+    """What the tools lean on and cannot be used at the moment, or is left alone by its breaker."""
     try:
         runtime = current()
     except Starting:
         return {}
     tools = runtime.directory.catalogue.tools.values()
-    found = {}
+    found = {
+        name: Dependency(DependencyStatus.UNAVAILABLE, error=why)
+        for name, why in troubled().items()
+    }
     for name in sorted({spec.dependency for spec in tools if spec.dependency}):
         breaker = await runtime.breakers.snapshot(name)
         if breaker.state is not BreakerState.CLOSED:

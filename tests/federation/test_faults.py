@@ -133,9 +133,29 @@ def test_a_server_without_tools_is_told_of_as_degraded(
     with behind(tmp_path, transport, switches=switches, connect_at_start=True) as hand:
         door.start()
         wait_for_state(door, "degraded")
+        wait_until(lambda: health_of(door) == "No MCP tools available", what="its health")
         # The tools it had are no longer offered by it, which is said to who calls them.
         wait_until(lambda: call(door, "echo").status in {404, 503}, what="a tool that is gone")
         assert hand.executions("echo") == []
+
+
+def health_of(door: RestDoor) -> str | None:
+    """What is said of the server in the health of the service, if anything is."""
+    found = door.get("/health").json()["dependencies"].get("mcp:trial")
+    return found and str(found["error"])
+
+
+def test_health_tells_of_a_server_that_is_down_and_of_its_return(
+    door: RestDoor, tmp_path: Path
+) -> None:  # F2-09 S2-058
+    with behind(tmp_path, "http") as hand:
+        assert call(door, "echo").status == 200
+        assert health_of(door) is None
+        hand.kill()
+        wait_until(lambda: health_of(door) == "It cannot be reached", what="its health")
+        assert door.get("/health").json()["status"] == "degraded"
+        hand.start()
+        wait_until(lambda: health_of(door) is None, what="its recovery")
 
 
 def test_every_call_has_its_row_whatever_became_of_it(door: RestDoor, tmp_path: Path) -> None:

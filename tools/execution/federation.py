@@ -13,11 +13,16 @@ from tools.errors import BreakerOpen, ControlPlaneError
 from tools.execution.lookup import Directory
 from tools.execution.runtime import Runtime
 from tools.guards.breaker import BreakerRefused
-from tools.upstreams import Discovered, Upstream
+from tools.upstreams import NO_TOOLS, ConnectionState, Discovered, Upstream
 
 Record = Callable[[str, Discovered], Awaitable[None]]
 # Beside the time its server is given: connecting, and trying again.
 LONGEST_READ: Final = 30.0
+# For whoever looks at the health of the service; reasons and addresses are in the log.
+TROUBLE: Final = {
+    ConnectionState.FAILED: "It cannot be reached",
+    ConnectionState.DEGRADED: "Its last calls failed",
+}
 
 
 @asynccontextmanager
@@ -42,6 +47,17 @@ async def keeping_upstreams(runtime: Runtime, record: Record) -> AsyncIterator[N
     finally:
         runtime.changed.remove(follow)
         ports.discovered = None
+
+
+def troubled() -> dict[str, str]:
+    """Servers that this process knows and cannot use as it should, by their breaker, and why."""
+    if not upstreams.cache_info().currsize:
+        return {}
+    return {
+        one.upstream.dependency: one.error if one.error == NO_TOOLS else TROUBLE[one.state]
+        for one in upstreams().connections()
+        if one.state in TROUBLE
+    }
 
 
 async def fetch(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tools.upstreams.pinning import Kind, fingerprint, pinned
-from tools.upstreams.states import ConnectionReport, ConnectionState, next_state
+from tools.upstreams.states import NO_TOOLS, ConnectionReport, ConnectionState, next_state
 from tools.upstreams.values import Discovered, Era, Upstream, UpstreamTransport, breaker_name
 
 __all__ = [
+    "NO_TOOLS",
     "ConnectionReport",
     "ConnectionState",
     "Discovered",

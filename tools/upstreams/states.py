@@ -62,6 +62,8 @@ SERVICE: Final[Mapping[ConnectionState, str]] = {
     _S.DISCONNECTED: "STOPPED",
 }
 LIVE: Final = frozenset({_S.CONNECTED, _S.DEGRADED})
+# What is said of a server that offers no tool.
+NO_TOOLS: Final = "No MCP tools available"
 # The hash in Redis that each process tells its state in, and how long that is remembered.
 STATE_KEY: Final = "cp:upstream:{slug}"
 STATE_SECONDS: Final = 120

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -15,8 +14,8 @@ from tools.backends.ports import ports
 from tools.backends.upstream import failures
 from tools.backends.upstream.channel import ChannelFault
 from tools.backends.upstream.connection import Connection
-from tools.backends.upstream.inflight import answered
 from tools.backends.upstream.manager import Manager
+from tools.backends.upstream.questions import answers, ask, unasked
 from tools.backends.upstream.results import (
     INPUT_REQUIRED,
     Malformed,
@@ -30,8 +29,6 @@ from tools.contracts import (
     BackendResult,
     CallContext,
     Deadline,
-    InputRequired,
-    Round,
     ToolSpec,
     wire_time,
 )
@@ -66,8 +63,8 @@ class UpstreamBackend:
             raise failures.unreachable(server, spec.name, fault) from fault
         except RpcError as error:
             raise failures.answered_with_error(server, spec.name, error) from error
-        except NobodyAsked as unasked:
-            raise _unasked(spec, context, unasked) from unasked
+        except NobodyAsked as silence:
+            raise unasked(spec.name, context, silence) from silence
         except asyncio.CancelledError:
             if connection is not None and context.deadline.remaining() < CLOCK_SECONDS:
                 connection.failed(LATE)
@@ -114,6 +111,11 @@ class UpstreamBackend:
             ports.endings.append(partial(self._end, loop))
         return self._managers[loop]
 
+    def connections(self) -> tuple[Connection, ...]:
+        """All connections of this process, to be looked at."""
+        managers = tuple(self._managers.values())
+        return tuple(one for manager in managers for one in manager.connections())
+
     async def _end(self, loop: asyncio.AbstractEventLoop) -> None:
         manager = self._managers.pop(loop, None)
         if manager is not None and not loop.is_closed():
@@ -134,13 +136,13 @@ class UpstreamBackend:
         meta = _told_upstream(context)
         round_ = context.round
         for _ in range(MOST_ROUNDS):
-            asked = {**params, **_answers(round_)} if session.agreed.modern else params
+            asked = {**params, **answers(round_)} if session.agreed.modern else params
             result = await session.request(
                 "tools/call", asked, context=context, meta=meta, headers=headers
             )
             if result.get("resultType") != INPUT_REQUIRED:
                 return _passed(server, spec, result)
-            round_ = await _ask(spec.name, context, result)
+            round_ = await ask(spec.name, context, result)
         raise ExecutionFailed(f"{server.name} asks more and more questions")
 
 
@@ -204,44 +206,3 @@ async def _fetched(method: str, params: Mapping[str, Any], session: Session) -> 
     result = await session.request(method, params)
     check_fetched(method, result)
     return result
-
-
-def _unasked(spec: ToolSpec, context: CallContext, unasked: NobodyAsked) -> Exception:
-    """What becomes of a call whose questions could not be asked while it ran."""
-    if context.in_rounds:
-        # The caller may answer and call again; the tool then runs once more, with the answers.
-        return InputRequired(unasked.questions, json.dumps(answered(context.round)))
-    return failures.cannot_be_asked(spec.name, _words(unasked.result))
-
-
-def _words(result: Mapping[str, Any]) -> str:
-    """What a failed tool says, if that can be made out."""
-    try:
-        return said(checked(result)["content"])
-    except Malformed:
-        return ""
-
-
-def _answers(round_: Round | None) -> dict[str, Any]:
-    if round_ is None:
-        return {}
-    state = {} if round_.state is None else {"requestState": round_.state}
-    return {"inputResponses": dict(round_.responses), **state}
-
-
-async def _ask(tool: str, context: CallContext, result: Mapping[str, Any]) -> Round:
-    """The caller's answers to what the server needs to know.
-
-    Raises:
-        InputRequired: the caller takes the questions for an answer, and calls again.
-        ExecutionFailed: it cannot be asked.
-    """
-    requests, state = result.get("inputRequests") or {}, result.get("requestState")
-    state = state if isinstance(state, str) else None
-    if not isinstance(requests, Mapping):
-        raise ExecutionFailed("The tool asks something that cannot be understood")
-    if context.asking is not None:
-        return Round(await context.ask(requests), state)
-    if context.in_rounds:
-        raise InputRequired(requests, state)
-    raise failures.cannot_be_asked(tool)

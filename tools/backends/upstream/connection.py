@@ -22,6 +22,7 @@ from tools.backends.upstream.discovery import (
 from tools.backends.upstream.negotiation import NotMcp
 from tools.backends.upstream.session import RpcError, Session
 from tools.upstreams import (
+    NO_TOOLS,
     ConnectionReport,
     ConnectionState,
     Discovered,
@@ -39,7 +40,6 @@ DEGRADED_AFTER: Final = 5
 DOWN_PATIENCE: Final = 0.5
 # A server that has just been found away is not tried again for every call.
 PAUSE_SECONDS: Final = 0.25
-NO_TOOLS: Final = "No MCP tools available"
 SETTLE_SECONDS: Final = 0.1
 RETIRE_SECONDS: Final = 60.0
 # Lines of a child's error output that outlast it.

@@ -2,9 +2,9 @@
 
 A server that restarted or forgot the session has not done what was asked: it is met anew and asked
 once more, whatever the tool does. A connection that fails is tried again only for tools that may be
-repeated, after 1, 2 and 4 seconds, within the call's deadline. A server that is known to be away, or
-was never there, is not waited for; nor is one that does not speak MCP. An answer that makes no sense
-is an answer.
+repeated, after 1, 2 and 4 seconds, within the call's deadline. A server that is not there when the
+call comes is not waited for, so that callers hear of it at once; nor is one that does not speak MCP. An
+answer that makes no sense is an answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from tools.backends.upstream.channel import ChannelFault, Garbage, Refused, Sess
 from tools.backends.upstream.connection import Connection, Down
 from tools.backends.upstream.session import Session
 from tools.contracts import Deadline
-from tools.upstreams import ConnectionState
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 # Kept back of a call's time, so that it ends with what is known of the server, not with a time-out.
@@ -37,18 +36,16 @@ async def persist(
         ChannelFault: the last failure, when trying again is of no use or not safe.
         RpcError: the server answered with an error.
     """
-    away = connection.state is ConnectionState.FAILED or connection.last_health_check is None
     retries = connection.upstream.retries if repeatable else 0
-    for delay in DELAYS[:retries]:
+    for number, delay in enumerate(DELAYS[:retries]):
         try:
             return await _meet_and_ask(connection, work, deadline)
         except (Refused, Garbage):
             raise
         except ChannelFault as fault:
-            hopeless = isinstance(fault, Down) and (away or fault.settled)
-            if hopeless or deadline.remaining() <= delay:
+            absent = isinstance(fault, Down) and (number == 0 or fault.settled)
+            if absent or deadline.remaining() <= delay:
                 raise
-        away = False
         await sleep(delay)
     return await _meet_and_ask(connection, work, deadline)
 

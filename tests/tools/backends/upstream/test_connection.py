@@ -13,11 +13,11 @@ import pytest
 from tests.mcp_upstream import Record
 from tests.tools.backends.upstream.trial import connection_to, eventually, server, trial
 from tools.backends.upstream import connection as module
-from tools.backends.upstream.connection import NO_TOOLS, Connection, Down
+from tools.backends.upstream.connection import Connection, Down
 from tools.backends.upstream.discovery import Items, list_tools
 from tools.backends.upstream.session import Session
 from tools.errors import UpstreamFailed
-from tools.upstreams import ConnectionState, Upstream, next_state
+from tools.upstreams import NO_TOOLS, ConnectionState, Upstream, next_state
 from tools.upstreams.states import ORCHESTRATOR
 
 S = ConnectionState

@@ -154,6 +154,40 @@ async def test_a_server_that_was_never_there_is_not_waited_for(
     assert waited == []
 
 
+async def test_a_server_that_has_just_gone_is_told_of_at_once(
+    tmp_path: Path, waited: list[float]
+) -> None:  # F2-06
+    with server(tmp_path / "trial", "http") as (upstream, hand):
+        async with trial(upstream) as calls:
+            await calls.call("echo")
+            # Its connections are seen to end meanwhile.
+            await asyncio.to_thread(hand.kill)
+            with pytest.raises(TransportFault) as failure:
+                await calls.call("echo")
+    assert failure.value.details.suggestion == "Try again in 5 s"
+    assert waited == []
+
+
+async def test_a_server_that_goes_away_during_a_call_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # F2-12
+    with server(tmp_path / "trial", "http") as (upstream, hand):
+        async with trial(upstream) as calls:
+            await calls.call("image")
+            hand.set(crash_calls=1)
+            delays: list[float] = []
+
+            async def sleep(seconds: float) -> None:
+                delays.append(seconds)
+                if len(delays) == 2:
+                    await asyncio.to_thread(hand.start)
+
+            monkeypatch.setattr(retrying, "sleep", sleep)
+            assert (await calls.call("echo", text="back"))["content"][0]["text"] == "back"
+    # After the first it was still away.
+    assert delays == [1, 2]
+
+
 async def test_a_server_that_does_not_let_us_in_any_more_is_not_waited_for(
     tmp_path: Path, waited: list[float]
 ) -> None:
