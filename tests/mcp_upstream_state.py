@@ -23,7 +23,8 @@ class Switches:
     `stream` answers over event streams even where there is only an answer; `break_stream` cuts
     such a stream before the answer. `era` is "both", "modern" or "handshake". `more_tools` are
     definitions that are listed too, and `without` the names of things that are not. `insist` makes
-    a tool with a question ask those who cannot be asked ("ask"), or refuse them ("refuse").
+    a tool with a question ask those who cannot be asked ("ask"), or refuse them ("refuse"), or ask
+    for an answer of the client's model instead ("sample").
     `trickle_ms` is the pause after every byte of an answer to a call over HTTP.
     """
 

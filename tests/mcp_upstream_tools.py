@@ -106,6 +106,9 @@ async def elicit(call: Call) -> Result:
         return text("There is nobody to ask.", isError=True)
     if not call.modern:
         return _greeting(await call.ask("elicitation/create", QUESTION))
+    if insist == "sample":
+        asked = {"model": {"method": "sampling/createMessage", "params": {"messages": []}}}
+        return {"resultType": "input_required", "inputRequests": asked}
     answers = call.params.get("inputResponses") or {}
     if "name" not in answers:
         asked = {"name": {"method": "elicitation/create", "params": QUESTION}}

@@ -117,6 +117,20 @@ def test_questions_travel_as_an_answer_and_the_state_is_sealed(
             _assert_refused(call("elicit", inputResponses=answers, requestState=state))
 
 
+def test_a_server_cannot_ask_the_model_of_a_client(door: RestDoor, tmp_path: Path) -> None:
+    async def write(*_: Any) -> Any:
+        raise AssertionError("nobody may use the client's model")
+
+    with plane(door, tmp_path, "modern", switches={"insist": "sample"}) as served:
+        for way in (MODERN, *LEGACY[:2]):
+            options: dict[str, Any] = {"sampling_callback": write, "elicitation_callback": write}
+            with user_of(served.url, way, **options) as user:
+                result = user.call("elicit")
+            assert result.is_error is True
+            words = "The tool asks for something other than its user's words"
+            assert result.structured_content["error"]["message"] == words
+
+
 def test_a_tool_that_asks_is_answered_from_the_cache_for_nobody_who_can_be_asked(
     door: RestDoor, tmp_path: Path
 ) -> None:

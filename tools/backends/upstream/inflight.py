@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import json
 import logging
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from tools.errors import ControlPlaneError
 
 logger = logging.getLogger(__name__)
 
+ELICIT: Final = "elicitation/create"
 _ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 # Notices that wait for a slow caller; newer ones are dropped beyond that.
 MOST_WAITING: Final = 100
@@ -41,7 +41,8 @@ class Inflight:
         self._context = context
         self._notices: asyncio.Queue[tuple[float, float | None, str]] | None = None
         self._telling: asyncio.Task[None] | None = None
-        self._asked: Counter[str] = Counter()
+        # How often each question was asked.
+        self._asked: dict[str, int] = {}
         # Questions of the server that nobody could be asked so far, by name.
         self.unasked: dict[str, Any] = {}
 
@@ -74,7 +75,7 @@ class Inflight:
         A caller that takes questions for an answer has perhaps answered this one already, in an
         earlier leg of its call: the tool asked it then, was told `cancel`, and runs again now.
         """
-        question = {"method": "elicitation/create", "params": dict(params)}
+        question = {"method": ELICIT, "params": dict(params)}
         name = self._name(params)
         if self._context.asking is None:
             answers: Mapping[str, Any] = answered(self._context.round)
@@ -96,7 +97,7 @@ class Inflight:
     def _name(self, params: Mapping[str, Any]) -> str:
         """What a question is known by; the same words may be asked several times."""
         digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:16]
-        self._asked[digest] += 1
+        self._asked[digest] = self._asked.get(digest, 0) + 1
         return f"question_{digest}_{self._asked[digest]}"
 
     def close(self) -> None:
