@@ -38,7 +38,12 @@ _PATTERNS: Final = tuple(
             "asks to keep something from the user",
         ),
         (
-            r"\b(?:secretly|silently|covertly|behind the scenes)\b",
+            r"\b(?:secretly|covertly|behind the scenes)\b"
+            # Calls that succeed or fail silently are another matter.
+            r"|\bsilently (?:add|append|call|collect|copy|do|execute|forward|include|invoke|log|pass"
+            r"|post|read|record|run|send|store|upload|use|write)\b"
+            r"|\b(?:call|copy|do|execute|forward|include|invoke|pass|read|run|send|upload|use)\b"
+            r".{0,30}\bsilently\b",
             "asks for something to be done unseen",
         ),
         (
