@@ -14,14 +14,22 @@ from tests.factories import make_tool
 from tests.federation.plane import plane, register
 from tests.http_server import Reply, http_server
 from tests.mcp_upstream import http_upstream
+from tests.tools.backends.upstream.trial import CALLER
 from tests.tools.mcp_server.clients import Way, user_of
 from tests.upstream_rows import definition, make_upstream, offers
 from tools.backends.upstream.channel import Garbage
+from tools.backends.upstream.inflight import Inflight
 from tools.backends.upstream.probing import probe
+from tools.backends.upstream.session import Session
 from tools.backends.upstream.transports.wire import decode
-from tools.errors import ControlPlaneError
+from tools.contracts import CallContext, Deadline, ToolSource, ToolSpec
+from tools.errors import ControlPlaneError, HeldBack, TransportFault
+from tools.execution.caching import key_of, reuse_or_run
+from tools.guards.cache import ResultCache, last_space
+from tools.guards.redis import RedisLink
 from tools.models import Tool, UpstreamItem
 from tools.services.sync_upstream import record_discovery
+from tools.upstreams import Upstream, UpstreamTransport
 
 MODERN = Way("streamable_http", "auto")
 LEGACY = Way("streamable_http", "legacy")
@@ -110,6 +118,55 @@ def test_what_is_nested_without_end_is_left_out_of_an_answer() -> None:
     assert json.dumps(message)
     with pytest.raises(Garbage):
         decode(b'{"a":[' * 5_000)
+
+
+def _notice(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"jsonrpc": "2.0", "method": 7, "params": "x"},
+        {"jsonrpc": "2.0", "method": "notifications/progress", "params": []},
+        _notice("notifications/progress", progressToken=[1], progress=1),
+        _notice("notifications/progress", progressToken=1, progress=10**400, total=10**400),
+        _notice("notifications/progress", progressToken=1, progress="all", message={}),
+        _notice("notifications/cancelled", requestId={}),
+        _notice("x" * 1_000_000),
+    ],
+)
+async def test_a_notice_that_makes_no_sense_is_ignored(message: dict[str, Any]) -> None:
+    server = Upstream("trial", UpstreamTransport.STREAMABLE_HTTP, url="http://127.0.0.1:9/mcp")
+    heard: list[Any] = []
+
+    async def note(*progress: Any) -> None:
+        heard.append(progress)
+
+    session = Session(server, lambda: heard.append("changed"))
+    inflight = Inflight(CallContext(CALLER, Deadline.after(1), progress=note))
+    session._inflight[1] = inflight
+    session._heard(message, 1)
+    await inflight.told()
+    assert heard == []
+
+
+async def test_a_tool_that_is_held_back_is_not_answered_with_what_it_last_gave(
+    link: RedisLink,
+) -> None:
+    cache = ResultCache(link)
+    spec = ToolSpec("echo", "A tool.", {}, ToolSource.UPSTREAM, "echo", cache_ttl_seconds=60)
+    await cache.put(last_space("upstream"), key_of(spec, {}), "old", ttl=60)
+
+    async def run() -> Any:
+        raise failure
+
+    failure: ControlPlaneError = TransportFault("It is away", 5)
+    last = await reuse_or_run(spec, {}, cache, Deadline.after(1), run)
+    assert (last.data, last.hit) == ("old", True)
+    failure = HeldBack.of("echo", "trial")
+    with pytest.raises(HeldBack):
+        await reuse_or_run(spec, {}, cache, Deadline.after(1), run)
 
 
 def test_an_address_in_a_network_that_is_not_allowed_is_not_called(

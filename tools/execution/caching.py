@@ -18,6 +18,7 @@ from tools.contracts import Deadline, ToolSource, ToolSpec
 from tools.errors import (
     ControlPlaneError,
     DeadlineExceeded,
+    HeldBack,
     ServiceUnavailable,
     Starting,
     Stopping,
@@ -31,7 +32,8 @@ LAST_KNOWN_SECONDS: Final = 86_400
 # Their answers come from a service that can be away while this one is well.
 OUTSIDE: Final = frozenset({ToolSource.HTTP_API, ToolSource.UPSTREAM})
 _DOWN: Final = (UpstreamFailed, ServiceUnavailable, DeadlineExceeded)
-_OURS: Final = (Starting, Stopping)
+# Not for a service that is away: ours, or a tool that must not be used as it is.
+_NOT_DOWN: Final = (Starting, Stopping, HeldBack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ async def reuse_or_run(
             space, key, spec.cache_ttl_seconds, run, wait_seconds=deadline.remaining()
         )
     except _DOWN as error:
-        if spec.source not in OUTSIDE or isinstance(error, _OURS):
+        if spec.source not in OUTSIDE or isinstance(error, _NOT_DOWN):
             raise
         return await _last_known(spec, cache, key, error)
     if not hit and spec.source in OUTSIDE:

@@ -19,6 +19,7 @@ ELICIT: Final = "elicitation/create"
 _ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 # Notices that wait for a slow caller; newer ones are dropped beyond that.
 MOST_WAITING: Final = 100
+MOST: Final = 1e300
 
 
 def answered(round_: Round | None) -> dict[str, Any]:
@@ -30,6 +31,13 @@ def answered(round_: Round | None) -> dict[str, Any]:
     except ValueError:
         earlier = {}
     return {**(earlier if isinstance(earlier, dict) else {}), **round_.responses}
+
+
+def _number(value: Any) -> float | None:
+    """`value` as a measure; None when it is no number that can be told."""
+    if not isinstance(value, int | float) or not -MOST <= value <= MOST:
+        return None
+    return float(value)
 
 
 class Inflight:
@@ -48,21 +56,15 @@ class Inflight:
 
     def progressed(self, params: Mapping[str, Any]) -> None:
         """Tell the caller, in the order in which the server told us."""
-        done, total = params.get("progress"), params.get("total")
-        if self._context.progress is None or not isinstance(done, int | float):
+        done, total = _number(params.get("progress")), _number(params.get("total"))
+        if self._context.progress is None or done is None:
             return
         if self._notices is None:
             self._notices = asyncio.Queue(MOST_WAITING)
             self._telling = asyncio.create_task(self._tell(self._notices))
         said = params.get("message")
         with contextlib.suppress(asyncio.QueueFull):
-            self._notices.put_nowait(
-                (
-                    float(done),
-                    float(total) if isinstance(total, int | float) else None,
-                    said if isinstance(said, str) else "",
-                )
-            )
+            self._notices.put_nowait((done, total, said if isinstance(said, str) else ""))
 
     async def told(self) -> None:
         """Wait until the caller has heard of all progress: its answer comes after that."""

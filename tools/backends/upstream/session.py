@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from mcp.shared.inbound import encode_header_value
 
-from tools.backends.upstream.channel import Channel, ChannelFault, Message
+from tools.backends.upstream.channel import Channel, ChannelFault, Garbage, Message
 from tools.backends.upstream.inflight import Inflight
 from tools.backends.upstream.negotiation import (
     CAPABILITIES,
@@ -238,7 +238,11 @@ class Session:
     def _heard(self, message: Message, related: int | None) -> None:
         """Something the server sent of its own accord."""
         if self._secrets is not None:
-            message = self._secrets.without(message)
+            try:
+                message = self._secrets.without(message)
+            except Garbage as fault:
+                logger.warning("%s: %s", self._upstream.slug, fault)
+                return
         method = message.get("method")
         params = message.get("params")
         params = params if isinstance(params, Mapping) else {}
