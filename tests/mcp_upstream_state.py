@@ -17,7 +17,7 @@ from typing import Any
 class Switches:
     """How the server behaves.
 
-    `hang` is what is never answered: "connect", "list", "call" or "all". `refuse` is a status of
+    `hang` is what is never answered: "connect", "list", "call", "all" or a method. `refuse` is a status of
     HTTP; over stdio the program then ends at once. `forget` makes sessions unknown that were opened
     when it had another value. `crash_calls` is how many of the coming tool calls end the program.
     `stream` answers over event streams even where there is only an answer; `break_stream` cuts
@@ -50,7 +50,7 @@ class Switches:
         """Whether a request of that method is left without an answer."""
         kinds = {"initialize": "connect", "server/discover": "connect", "tools/call": "call"}
         kind = "list" if method.endswith("/list") else kinds.get(method)
-        return self.hang == "all" or (self.hang != "" and self.hang == kind)
+        return self.hang in {"all", method} or (self.hang != "" and self.hang == kind)
 
 
 class Folder:
