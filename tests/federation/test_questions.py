@@ -25,6 +25,7 @@ from tests.processes import wait_until
 from tests.second_web import second_web_process
 from tests.tools.mcp_server.clients import WAYS, User, Way, user_of
 from tests.tools.mcp_server.test_processes import ACCEPT, INITIALIZE
+from tools.mcp_server import questions
 from tools.models import Tool
 
 MODERN = Way("streamable_http", "auto")
@@ -201,6 +202,26 @@ def test_an_answer_that_lands_on_another_process_reaches_the_call(
             posted = httpx2.post(f"{other}/mcp", json=answer, headers=headers)
             assert posted.status_code == 202
             assert next(messages)["result"]["content"][0]["text"] == "Hello Ada."
+
+
+@every_era
+def test_a_question_ends_with_the_call_it_belongs_to(
+    door: RestDoor, tmp_path: Path, era: str
+) -> None:
+    asked: list[str] = []
+
+    async def never(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        asked.append(params.message)
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    with plane(door, tmp_path, era) as served:
+        with user_of(served.url, LEGACY[0], elicitation_callback=never) as user:
+            running = user.begin(partial(user.client.call_tool, "elicit", {}))
+            wait_until(lambda: bool(asked) and len(questions._waiting) == 1, what="the question")
+            running.cancel()
+            wait_until(lambda: not questions._waiting, what="the end of the question")
+        assert served.rest("echo", {"text": "well"})["success"]
 
 
 def test_the_time_a_person_takes_is_not_the_tools_time(door: RestDoor, tmp_path: Path) -> None:

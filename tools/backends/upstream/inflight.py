@@ -43,12 +43,13 @@ def _number(value: Any) -> float | None:
 class Inflight:
     """What connects one request to the call it serves."""
 
-    __slots__ = ("_asked", "_context", "_notices", "_telling", "unasked")
+    __slots__ = ("_asked", "_askers", "_context", "_notices", "_telling", "unasked")
 
     def __init__(self, context: CallContext) -> None:
         self._context = context
         self._notices: asyncio.Queue[tuple[float, float | None, str]] | None = None
         self._telling: asyncio.Task[None] | None = None
+        self._askers: set[asyncio.Future[Any]] = set()
         # How often each question was asked.
         self._asked: dict[str, int] = {}
         # Questions of the server that nobody could be asked so far, by name.
@@ -90,11 +91,15 @@ class Inflight:
         return {"action": "cancel"}
 
     async def _ask(self, name: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        asking = asyncio.ensure_future(self._context.ask({name: question}))
+        self._askers.add(asking)
         try:
-            return await self._context.ask({name: question})
+            return await asking
         except ControlPlaneError as fault:
             logger.info("The caller could not be asked: %s", fault.message)
             return {}
+        finally:
+            self._askers.discard(asking)
 
     def _name(self, params: Mapping[str, Any]) -> str:
         """What a question is known by; the same words may be asked several times."""
@@ -103,6 +108,9 @@ class Inflight:
         return f"question_{digest}_{self._asked[digest]}"
 
     def close(self) -> None:
+        """The call is over; nobody waits for what is still to be told or asked."""
+        for asking in self._askers:
+            asking.cancel()
         if self._telling is not None:
             self._telling.cancel()
 
