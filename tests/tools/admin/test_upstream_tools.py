@@ -1,13 +1,15 @@
-"""Tools of MCP servers on the pages of all tools."""
+"""Tools, prompts and resources of MCP servers on the pages of all of them."""
 
 from __future__ import annotations
 
 import pytest
 from django.test import Client
 
-from tests.tools.admin.pages import address, text
+from tests.tools.admin.pages import address, submit, text
 from tests.tools.admin.upstream_offers import changed, waiting
-from tools.models import Tool, UpstreamItem
+from tests.upstream_rows import make_upstream, offers
+from tools.models import Prompt, Resource, Tool, UpstreamItem, UpstreamServer
+from tools.services.sync_upstream import record_discovery
 
 __all__ = ["changed", "waiting"]
 
@@ -35,3 +37,22 @@ def test_definition_of_a_tool_of_a_server_is_not_written_by_hand(
         assert f'name="{name}"' not in page
     for name in ("name", "enabled", "cache_ttl_seconds", "timeout_seconds"):
         assert f'name="{name}"' in page
+
+
+def test_prompts_and_resources_of_a_server_are_only_switched_by_hand(admin_client: Client) -> None:
+    make_upstream(slug="library")
+    prompt = {"name": "greet", "arguments": [{"name": "who"}]}
+    page = {"uri": "docs://one", "name": "one", "mimeType": "text/plain"}
+    record_discovery("library", offers("read", prompts=(prompt,), resources=(page,)))
+    for model in (Prompt, Resource):
+        row = model.objects.get()
+        shown = text(admin_client.get(address(model, "change", row.pk)))
+        assert 'name="enabled"' in shown
+        for name in ("title", "description", "messages", "text", "mime_type"):
+            assert f'name="{name}"' not in shown
+        submit(admin_client, address(model, "change", row.pk), enabled=None)
+        row.refresh_from_db()
+        assert row.enabled is False
+    UpstreamServer.objects.update(enabled=False)
+    listed = text(admin_client.get(address(Prompt, "changelist")))
+    assert "The MCP server library is switched off" in listed
