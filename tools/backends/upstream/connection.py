@@ -174,7 +174,9 @@ class Connection:
         self._become(ConnectionState.SHUTTING_DOWN)
         self._become(ConnectionState.DISCONNECTED)
         if session is not None:
+            self._leaving.add(session)
             await session.close()
+            self._leaving.discard(session)
             self._last_words.extend(session.channel.error_lines)
 
     async def close(self) -> None:
@@ -333,6 +335,9 @@ class Connection:
                 seconds=self.initialization_time,
                 tools_only=True,
             )
+        if self._session is not session:
+            # Who connected anew lists anew; the older list must not come after the newer one.
+            return
         try:
             await self._found(self.upstream, found)
         except Exception:

@@ -18,6 +18,7 @@ from tools.backends.upstream.channel import ChannelFault, Garbage, Refused, Sess
 from tools.backends.upstream.connection import Connection, Down
 from tools.backends.upstream.session import Session
 from tools.contracts import Deadline
+from tools.errors import ReportedByTool, UpstreamFailed
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 # Kept back of a call's time, so that it ends with what is known of the server, not with a time-out.
@@ -80,6 +81,13 @@ async def _ask(connection: Connection, session: Session, work: Work[_T]) -> _T:
     except ChannelFault as fault:
         connection.failed(str(fault))
         connection.lose(session, str(fault))
+        raise
+    except ReportedByTool:
+        # The tool could not do it, but the server did its part.
+        connection.succeeded()
+        raise
+    except UpstreamFailed as fault:
+        connection.failed(fault.message)
         raise
     finally:
         connection.in_use -= 1

@@ -16,8 +16,8 @@ from tools.backends.upstream import connection as module
 from tools.backends.upstream.connection import Connection, Down
 from tools.backends.upstream.discovery import Items, list_tools
 from tools.backends.upstream.session import Session
-from tools.errors import UpstreamFailed
-from tools.upstreams import NO_TOOLS, ConnectionState, Upstream, next_state
+from tools.errors import ReportedByTool, UpstreamFailed
+from tools.upstreams import NO_TOOLS, ConnectionState, Discovered, Upstream, next_state
 from tools.upstreams.states import ORCHESTRATOR
 
 S = ConnectionState
@@ -67,6 +67,40 @@ async def test_a_connection_degrades_after_five_failures_and_recovers_with_a_suc
         connection = calls.connection
     assert state_of(connection) is S.DISCONNECTED  # S2-012
     assert states[-2:] == [S.SHUTTING_DOWN, S.DISCONNECTED]
+
+
+async def test_what_is_no_result_is_a_failure_and_what_a_tool_reports_is_not(
+    upstream: tuple[Upstream, Record],
+) -> None:  # F2-20
+    async with trial(upstream[0]) as calls:
+        for _ in range(3):
+            with pytest.raises(UpstreamFailed):
+                await calls.call("malformed")
+        assert calls.connection.failures == 3
+        with pytest.raises(ReportedByTool):
+            await calls.call("fail")
+        assert calls.connection.failures == 0
+
+
+async def test_what_an_older_session_found_is_not_recorded_after_a_newer_one(
+    tmp_path: Path,
+) -> None:
+    recorded: list[str] = []
+
+    async def record(_: Upstream, found: Discovered) -> None:
+        recorded.append(found.tools[0]["description"])
+
+    with server(tmp_path / "trial", "http", delay_ms=100) as (upstream, hand):
+        connection = Connection(upstream, record)
+        try:
+            older = await connection.session(5)
+            hand.set(descriptions={"echo": "It says something else now."})
+            connection.lose(older, "it was given up")
+            await connection.session(5)
+            await eventually(lambda: recorded)
+        finally:
+            await connection.close()
+    assert recorded == ["It says something else now."]
 
 
 async def test_a_degraded_connection_ends_as_a_connected_one_does(
