@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
 from tools.contracts import wire_time
@@ -69,8 +69,9 @@ def record_discovery(server: int | str, found: Discovered, *, noted: bool = Fals
         return Report(row.slug, counts_of(found), unchanged=True)
     try:
         return _record(known_by, found, digest, noted=noted)
-    except IntegrityError:
-        # Somebody took a name between our look and our saving; the second look sees it.
+    except (IntegrityError, OperationalError):
+        # Somebody took a name between our look and our saving, or we waited for each other; the
+        # second look sees it.
         return _record(known_by, found, digest, noted=noted)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections, transaction
 
+from tests.factories import tool_values
 from tests.processes import wait_until
 from tests.upstream_rows import definition, make_upstream, offers
 from tools.models import Tool, UpstreamItem, UpstreamServer
@@ -126,6 +127,26 @@ def test_who_changes_a_server_waits_for_who_saves_one_of_its_tools_and_neither_f
     assert not isinstance(results[0], Exception), results[0]
     tool = Tool.objects.get(name="one")
     assert (tool.title, {name: getattr(tool, name) for name in expected}) == ("Ours", expected)
+
+
+@pytest.mark.on_database("postgresql")
+def test_a_name_that_somebody_takes_meanwhile_is_given_way_to() -> None:
+    # C01
+    make_upstream(slug="todo")
+    results: list[Any] = []
+    found = offers("one")
+    waiting = Thread(
+        target=lambda: results.extend(at_once(lambda: record_discovery("todo", found)))
+    )
+    with transaction.atomic():
+        # As saving does: the row first, the catalogue's number afterwards.
+        Tool._base_manager.bulk_create([Tool(**tool_values(name="one"))])
+        waiting.start()
+        wait_until(_somebody_waits, what="a discovery that waits")
+        announce_change()
+    waiting.join(60)
+    assert not isinstance(results[0], Exception), results[0]
+    assert set(Tool.objects.values_list("name", flat=True)) == {"one", "todo__one"}
 
 
 def _somebody_waits() -> bool:
