@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.doors import RestDoor
-from tests.factories import make_client, make_service, make_toolset
+from tests.factories import make_client, make_prompt, make_service, make_toolset
 from tests.federation.plane import SOME_WAYS, every_era, plane
 from tests.mcp_upstream_tools import PIXEL
 from tests.processes import wait_until
@@ -146,6 +147,29 @@ def test_a_server_that_is_down_or_declines_gives_a_clear_error(
             assert failure.value.data["retry_after"] >= 1
             assert "127.0.0.1" not in str(failure.value.data)
         assert user.run(user.client.list_prompts).prompts, "lists do not need the server"
+
+
+def test_prompts_for_older_clients_have_blocks_that_they_know(door: RestDoor) -> None:
+    link = {"type": "resource_link", "uri": "docs://guide", "name": "guide"}
+    make_prompt(name="linked", arguments=[], messages=[{"role": "user", "content": link}])
+    door.start()
+    for version, kind in (("2025-03-26", "text"), ("2025-06-18", "resource_link")):
+        answer = door.client.post(
+            "/mcp",
+            json={
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "prompts/get",
+                "params": {"name": "linked"},
+            },
+            headers={
+                "Accept": "application/json, text/event-stream",
+                "MCP-Protocol-Version": version,
+            },
+        )
+        (line,) = [line for line in answer.text.splitlines() if line.startswith("data: {")]
+        (message,) = json.loads(line[6:])["result"]["messages"]
+        assert message["content"]["type"] == kind
 
 
 @pytest.mark.parametrize(

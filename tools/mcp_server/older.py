@@ -16,14 +16,17 @@ def readable(result: Mapping[str, Any], version: str) -> dict[str, Any]:
     """The result of a tool as a client of `version` can read it."""
     if version not in BEFORE_RESOURCE_LINKS:
         return dict(result)
-    content = [_known_to(version, block) for block in result["content"]]
+    content = [known_to(version, block) for block in result["content"]]
     structured = result.get("structuredContent")
     if not content and structured is not None:
         content = [{"type": "text", "text": json.dumps(structured, ensure_ascii=False)}]
     return {**result, "content": content}
 
 
-def _known_to(version: str, block: Mapping[str, Any]) -> Mapping[str, Any]:
+def known_to(version: str, block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A content block as a client of `version` can read it."""
+    if version not in BEFORE_RESOURCE_LINKS:
+        return block
     kind = block.get("type")
     if kind == "resource_link":
         return {"type": "text", "text": f"{block.get('name', 'resource')}: {block.get('uri', '')}"}

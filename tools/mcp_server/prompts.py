@@ -10,6 +10,7 @@ from mcp.server.context import ServerRequestContext
 from tools.errors import ControlPlaneError
 from tools.execution import offerings
 from tools.mcp_server.failures import protocol_error
+from tools.mcp_server.older import known_to
 from tools.mcp_server.paging import page_result
 from tools.mcp_server.peer import current_peer
 
@@ -37,7 +38,11 @@ async def get_prompt(
         )
     except ControlPlaneError as error:
         raise protocol_error(error) from error
-    return {**rendered, "resultType": "complete"}
+    messages = [
+        {**message, "content": known_to(ctx.protocol_version, message["content"])}
+        for message in rendered["messages"]
+    ]
+    return {**rendered, "messages": messages, "resultType": "complete"}
 
 
 async def complete(
