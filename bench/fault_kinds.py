@@ -130,7 +130,7 @@ def frozen(subject: Subject) -> Result:
     subject.signal(signal.SIGSTOP)
     stopped = subject.hand.alive()[-1]
     answer = subject.call("counted", key="frozen")
-    more = [subject.call("counted", key="more") for _ in range(3)]
+    more = [subject.call("counted", key="more") for _ in range(2)]
     # A child that hangs is ended, and another one started.
     with suppress(ProcessLookupError):
         os.kill(stopped, signal.SIGCONT)
@@ -161,7 +161,7 @@ def too_slow(subject: Subject) -> Result:
 def garbage(subject: Subject) -> Result:
     subject.hand.set(garbage=True)
     answer = subject.call("echo", text="garbage")
-    more = [subject.call("echo", text="garbage") for _ in range(3)]
+    more = [subject.call("echo", text="garbage") for _ in range(2)]
     subject.hand.set(garbage=False)
     return Result("read-only", told(answer), answer.seconds, summed(more), subject.recover())
 
@@ -201,7 +201,7 @@ def closed(subject: Subject) -> Result:
     time.sleep(1)
     answer = subject.call("echo", text="closed")
     assert subject.prefix.strip("_").replace("_", "-") in answer.message, answer
-    more = [subject.call("counted", key="closed") for _ in range(3)]
+    more = [subject.call("counted", key="closed") for _ in range(2)]
     subject.hand.start()
     return Result("read-only", told(answer), answer.seconds, summed(more), subject.recover())
 
@@ -214,7 +214,7 @@ def broken(subject: Subject) -> Result:
         subject.call("counted", key="closed")
     answer = subject.call("echo", text="refused")
     assert subject.prefix.strip("_").replace("_", "-") in answer.message, answer
-    more = [subject.call("echo", text="refused") for _ in range(3)]
+    more = [subject.call("echo", text="refused") for _ in range(2)]
     subject.hand.start()
     return Result("read-only", told(answer), answer.seconds, summed(more), subject.recover())
 
