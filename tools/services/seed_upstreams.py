@@ -14,6 +14,8 @@ from tools.upstreams import UpstreamTransport
 TODO: Final = "todo"
 COMMAND: Final = "todo-server"
 CALL_SECONDS: Final = 5
+# At a start everything else starts too, and a small machine has better to do.
+CONNECT_SECONDS: Final = 15
 
 
 def seed_upstreams() -> tuple[list[str], list[str]]:
@@ -29,6 +31,7 @@ def seed_upstreams() -> tuple[list[str], list[str]]:
         description="A todo list with a database of its own, to try: create_todo adds to it.",
         transport=UpstreamTransport.STDIO.value,
         command=COMMAND,
+        connect_timeout=CONNECT_SECONDS,
         call_timeout=CALL_SECONDS,
         connect_at_start=True,
         unavailable_message="Unable to access todo database. Please try again later.",

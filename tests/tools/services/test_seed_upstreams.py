@@ -49,7 +49,7 @@ def test_a_first_start_has_the_server_and_its_five_tools(
     assert meet_upstreams() == []
     row = UpstreamServer.objects.get()
     assert (row.slug, row.display_name, row.transport) == ("todo", "TodoDatabaseServer", "stdio")
-    assert (row.connect_at_start, row.call_timeout) == (True, 5)
+    assert (row.connect_at_start, row.connect_timeout, row.call_timeout) == (True, 15, 5)
     assert row.last_discovery["counts"]["tools"] == len(NAMES)
     assert row.last_discovery["warnings"] == []
     offered = load_catalogue().tools
