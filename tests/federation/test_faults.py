@@ -120,7 +120,7 @@ def test_where_nobody_may_be_called_or_nobody_is_operators_learn_why(
         "inside cannot be reached: http://127.0.0.1:9 may not be called: "
         "its address is in no network that it is allowed",
         "nowhere cannot be reached: http://upstream.invalid cannot be reached: ",
-        "closed cannot be reached: http://127.0.0.1:9 cannot be reached: connect call failed",
+        "closed cannot be reached: http://127.0.0.1:9 cannot be reached: connection refused",
     ):
         assert any(one.startswith(words) for one in said), said
 

@@ -111,8 +111,8 @@ def _check_query(arguments: Mapping[str, Any]) -> None:
 
 def _refusal(faults: list[ArgumentFault], schema: Mapping[str, Any]) -> InvalidArguments:
     first = faults[0]
-    others = [fault.parameter for fault in faults[1:]]
-    also = f" (also wrong: {', '.join(dict.fromkeys(others))})" if others else ""
+    others = {fault.parameter: True for fault in faults if fault.parameter != first.parameter}
+    also = f" (also wrong: {', '.join(others)})" if others else ""
     return InvalidArguments(
         f"Invalid parameter: {first.parameter}: {first.message}{also}",
         ErrorDetails(

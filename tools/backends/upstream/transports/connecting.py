@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -78,7 +79,8 @@ class _Connector:
             except ssl.SSLError:
                 raise
             except OSError as fault:
-                reason = (fault.strerror or reason).lower()
+                # Not its own words, which may be those of an event loop.
+                reason = os.strerror(fault.errno).lower() if fault.errno else reason
         raise NotConnected(reason)
 
     async def _at(

@@ -88,7 +88,7 @@ async def test_the_next_address_is_tried_when_one_takes_no_connection() -> None:
 
 
 async def test_a_closed_port_is_told_in_the_words_of_the_system() -> None:
-    with pytest.raises(ChannelFault, match="cannot be reached: connect") as fault:
+    with pytest.raises(ChannelFault, match="cannot be reached: connection refused") as fault:
         await asked_at(f"http://{HOST}:{free_port()}/mcp", ["127.0.0.1"])
     assert not fault.value.sent
 

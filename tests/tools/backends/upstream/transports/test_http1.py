@@ -126,7 +126,7 @@ async def test_what_is_not_http_is_refused(answer: bytes) -> None:
 
 
 async def test_an_answer_nobody_reads_does_not_fill_the_memory() -> None:
-    size = 64 << 20
+    size = 16 << 20
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode()
     server = Server(head + b"x" * size, 1 << 16)
     async with talking(server) as http:
