@@ -23,7 +23,7 @@ FRIENDLY = "Unable to access todo database. Please try again later."
 
 
 @pytest.mark.parametrize("tool", ["echo", "counted"])
-def test_a_server_that_is_down_is_told_of_within_a_second_in_the_words_of_the_operator(
+def test_a_server_that_is_down_is_told_of_within_a_second_in_the_words_of_the_operator(  # C17
     door: RestDoor, tool: str
 ) -> None:  # F2-06 S1-024
     registered(

@@ -120,7 +120,7 @@ def test_a_client_of_mcp_is_answered_what_the_server_says(
 
 
 @servers
-def test_over_rest_the_same_is_said(plane: Plane, direct: Direct, slug: str) -> None:
+def test_over_rest_the_same_is_said(plane: Plane, direct: Direct, slug: str) -> None:  # F3-05
     expected = direct.answers(slug)
     calls = direct.calls(slug)
     seen = plane.over_rest(slug, calls, direct.files)
