@@ -50,11 +50,10 @@ def servers(folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any], dict[st
 
 def measure(served: Plane, fault: Fault, transport: str, hand: Record, rounds: int) -> Result:
     """One row of the table."""
-    if isinstance(hand, HttpUpstream):
-        hand.start()
     subject = Subject(served, hand, f"{fault.slug}_{transport}_", rounds)
-    served.count()
     try:
+        served.count()
+        subject.bring_back()
         subject.begin()
         result = fault.run(subject)
     finally:
