@@ -24,7 +24,8 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/schemas tests/tools/offerings tests/tools/backends/tool_search $(BLOCKS) \
   tests/tools/pipelines/reading tests/tools/pipelines/kinds tests/tools/pipelines/evaluation \
   tests/tools/pipelines/test_chunking.py tests/tools/pipelines/test_sentences.py \
-  tests/tools/pipelines/test_demo_corpus.py
+  tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
+  $(patsubst %,tests/federation/test_%.py,breakers children faults passing promises questions restarts)
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help

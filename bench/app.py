@@ -9,6 +9,7 @@ import uvicorn
 import uvloop
 from starlette.routing import Route
 
+from controlplane.application import everything
 from controlplane.asgi import application
 from controlplane.rest import ViewEndpoint
 from controlplane.runtime.tuning import tune_interpreter
@@ -17,7 +18,7 @@ from controlplane.runtime.tuning import tune_interpreter
 def main() -> None:
     from bench.views import LeanCall, LeanTools, Remember
 
-    application.router.routes[:0] = [
+    everything.router.routes[:0] = [
         Route("/lean/tools", ViewEndpoint(LeanTools.as_view())),
         Route("/lean/call-tool", ViewEndpoint(LeanCall.as_view())),
         Route("/lean/remember", ViewEndpoint(Remember.as_view())),
