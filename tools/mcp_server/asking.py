@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from tools.contracts import Asking, Round, Transport
 from tools.errors import ErrorDetails, ExecutionFailed
 from tools.mcp_server import questions
+from tools.mcp_server.cancellations import caller_now
 from tools.mcp_server.peer import current_peer
 
 Context = ServerRequestContext[Any, Any]
@@ -38,7 +39,8 @@ def asking_of(ctx: Context) -> Asking | None:
     if current_peer.get().transport is Transport.STREAMABLE_HTTP:
         if not questions.can_be_asked(ctx.request):
             return None
-        put = partial(questions.ask, ctx.request)
+        # Found out now: servers ask in tasks of their own, which know of no caller.
+        put = partial(questions.ask, ctx.request, caller_now())
     elif _declares_elicitation(ctx):
         put = partial(_put_on_connection, ctx)
     else:

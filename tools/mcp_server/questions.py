@@ -68,14 +68,14 @@ def can_be_asked(request: Any) -> TypeGuard[Request]:
     )
 
 
-async def ask(request: Request, question: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The client's result to `question`, a method and its params.
+async def ask(request: Request, caller: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The client's result to `question`, a method and its params; `caller` is who made the request.
 
     Raises:
         MCPError: it answered with an error.
     """
     number = f"ask-{secrets.token_hex(8)}"
-    key = (_session(request), caller_now(), json.dumps(number))
+    key = (_session(request), caller, json.dumps(number))
     answer = _waiting[key] = asyncio.get_running_loop().create_future()
     try:
         stream: AnswerStream = request.scope[STREAM]

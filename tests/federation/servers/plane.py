@@ -50,8 +50,10 @@ WHERE server.slug = ? ORDER BY tool.name
 """  # noqa: S608 - the names are ours
 _JSON: Final = frozenset({"input_schema", "output_schema", "tags", "metadata"})
 MCP_WAYS: Final = (Way("streamable_http", "auto"), Way("streamable_http", "legacy"))
-# Connections that stay, in the era in which a server may ask in the middle of a call.
-ASKED_WAYS: Final = (Way("sse", "legacy"), Way("websocket", "legacy"))
+# The era in which a server may ask in the middle of a call.
+ASKED_WAYS: Final = tuple(
+    Way(transport, "legacy") for transport in ("streamable_http", "sse", "websocket")
+)
 
 
 @dataclass

@@ -19,6 +19,7 @@ from tests.tools.mcp_server.clients import Way, connected
 
 QUESTION = "trigger-elicitation-request"
 LINK = "trigger-url-elicitation"
+LONG = "trigger-long-running-operation"
 ANSWER = {"name": "Ada", "check": True, "email": "ada@example.org", "integer": 7}
 ARGUMENTS = {QUESTION: {}, LINK: {"url": "https://example.org/", "elicitationId": "one"}}
 # They need what neither we nor the client offer, so the server does not even have them.
@@ -87,6 +88,31 @@ def test_for_a_caller_who_cannot_be_asked_the_server_hears_that_nobody_answers(
         assert through(plane, way, tool, files) == expected, way
     status, body = plane.stack.call(plane.names(EVERYTHING)[tool], **ARGUMENTS[tool])
     assert (status, body["data"]) == (200, over_rest(expected))
+
+
+@pytest.mark.parametrize("way", [*MCP_WAYS, *ASKED_WAYS[1:]], ids=str)
+def test_progress_reaches_the_caller_as_the_server_tells_it(
+    plane: Plane, files: Path, way: Way
+) -> None:
+    given = {"duration": 0.2, "steps": 2}
+
+    async def follow(client: Client, name: str) -> list[tuple[float, float | None]]:
+        seen: list[tuple[float, float | None]] = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            seen.append((progress, total))
+
+        await client.call_tool(name, given, progress_callback=note)
+        return seen
+
+    async def both() -> tuple[list[Any], list[Any]]:
+        async with Client(programs(files, files)[EVERYTHING].parameters()) as client:
+            itself = await follow(client, LONG)
+        async with connected(plane.url, way) as client:
+            return itself, await follow(client, plane.names(EVERYTHING)[LONG])
+
+    itself, through = asyncio.run(both())
+    assert through == itself == [(1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize("remote", NOT_THERE)

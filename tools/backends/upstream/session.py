@@ -280,7 +280,12 @@ class Session:
                 self._upstream.slug,
             )
             return {"action": "cancel"}
-        return await inflight.elicit(params)
+        try:
+            return await inflight.elicit(params)
+        except Exception:
+            # The server must not wait for an answer that never comes.
+            logger.exception("Asking a caller for %s failed on a bug", self._upstream.slug)
+            return {"action": "cancel"}
 
     async def _send(self, message: Message) -> None:
         try:
