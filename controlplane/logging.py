@@ -13,7 +13,10 @@ from tools.context.redact import redact, redact_text
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes time, level, logger and message, then whatever the call passed as `extra={"fields": …}`."""
+    """Writes time, level, logger and message, then whatever the call passed as `extra={"fields": …}`.
+
+    A record that is `redacted` says of its fields that they hold no secrets.
+    """
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -24,7 +27,8 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": redact_text(record.getMessage()),
         }
-        entry.update(redact(getattr(record, "fields", None) or {}))
+        fields = getattr(record, "fields", None) or {}
+        entry.update(fields if getattr(record, "redacted", False) else redact(fields))
         if record.exc_info:
             entry["exception"] = redact_text(self.formatException(record.exc_info))
         return orjson.dumps(entry, default=str).decode()

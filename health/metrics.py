@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
@@ -86,17 +87,23 @@ class EndedCall(Protocol):
 def observe_call(record: EndedCall) -> None:
     """Count one call that has ended."""
     found = bool(record.source)
-    CALLS.labels(
-        record.tool if found else UNKNOWN_TOOL,
-        record.status.value if record.status else "",
-        record.code.value if record.code else "",
-    ).inc()
-    DURATION.labels(record.source if found else UNKNOWN_TOOL).observe(record.duration_ms / 1000)
+    _calls(record.tool if found else UNKNOWN_TOOL, record.status, record.code).inc()
+    _durations(record.source if found else UNKNOWN_TOOL).observe(record.duration_ms / 1000)
     if record.cache_hit is not None:
         CACHE.labels("hit" if record.cache_hit else "miss").inc()
     if record.code is ErrorCode.RATE_LIMITED:
         # The path notes the rate stage once it was passed; later refusals are for want of a slot.
         REFUSALS.labels("slot" if "rate" in record.stages else "rate").inc()
+
+
+@lru_cache(maxsize=2048)
+def _calls(tool: str, status: CallStatus | None, code: ErrorCode | None) -> Counter:
+    return CALLS.labels(tool, status.value if status else "", code.value if code else "")
+
+
+@lru_cache(maxsize=64)
+def _durations(source: str) -> Histogram:
+    return DURATION.labels(source)
 
 
 class _Readings(Collector):

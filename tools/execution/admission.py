@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeVar
 
 from tools.contracts import Caller, Deadline, ToolSpec
 from tools.errors import ConcurrencyExceeded, RateLimited
 from tools.guards.concurrency import Slots, SlotsFull
 from tools.guards.rate import RateLimiter
+
+_T = TypeVar("_T")
 
 
 async def take_rate(caller: Caller, limiter: RateLimiter) -> int:
@@ -23,6 +26,20 @@ async def take_rate(caller: Caller, limiter: RateLimiter) -> int:
             f"More than {caller.rate_per_minute} calls per minute", decision.retry_after
         )
     return decision.remaining
+
+
+async def in_slot(
+    spec: ToolSpec, slots: Slots, deadline: Deadline, work: Callable[[], Awaitable[_T]]
+) -> _T:
+    """Do `work` in one of the tool's slots; tools without a limit need none.
+
+    Raises:
+        ConcurrencyExceeded: when none came free while the call may wait.
+    """
+    if spec.max_concurrent is None:
+        return await work()
+    async with slot(spec, slots, deadline):
+        return await work()
 
 
 @asynccontextmanager

@@ -103,16 +103,18 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
     record.mark("rate")
     record.advance(CallState.EXECUTING)
 
+    call_backend = partial(
+        dispatch.dispatch,
+        spec,
+        arguments,
+        context,
+        registry=runtime.registry,
+        breakers=runtime.breakers,
+        patient=call.time_limit is None,
+    )
+
     async def work() -> Any:
-        async with admission.slot(spec, runtime.slots, deadline):
-            answer = await dispatch.dispatch(
-                spec,
-                arguments,
-                context,
-                registry=runtime.registry,
-                breakers=runtime.breakers,
-                patient=call.time_limit is None,
-            )
+        answer = await admission.in_slot(spec, runtime.slots, deadline, call_backend)
         validation.check_result(spec, result_to_check(spec, answer.data), runtime.validators)
         # What the backend says about its work; a result that is reused comes without it.
         meta.update(answer.meta)

@@ -238,7 +238,8 @@ def log_call(record: CallRecord, event: Event) -> None:
     line = call_log.makeRecord(
         call_log.name, logging.INFO, __file__, 0, "MCP tool call completed", (), None
     )
-    line.fields = fields
+    # The journal's own words, which are without secrets already.
+    line.fields, line.redacted = fields, True
     call_log.handle(line)
 
 
@@ -261,11 +262,19 @@ def told_afterwards(record: CallRecord, event: Event) -> ToolCallContext:
     )
 
 
+def _written(value: Any) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        # Numbers beyond 64 bits, and what only Python knows.
+        return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def _parameters(arguments: Mapping[str, Any], limit: int) -> tuple[str, int]:
     """The arguments as JSON without secrets, cut where they are too long to keep; and their size."""
     if not arguments:
         return "{}", 2
-    text = json.dumps(redact(arguments), ensure_ascii=False, default=str)
+    text = _written(redact(arguments))
     size = len(text.encode())
     if len(text) > limit:
         text = json.dumps({"_truncated": text[:limit]}, ensure_ascii=False)

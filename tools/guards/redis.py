@@ -10,9 +10,11 @@ tried again once it has answered: a hung server costs the calls that meet it fir
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,15 +100,21 @@ class RedisLink:
         return await self.submit(*command)
 
     async def script(self, body: str, keys: Sequence[str], *arguments: Argument) -> Any:
-        """Run a Lua script. Sent whole each time: Redis caches it by digest, and a restarted
-        server needs no second round trip to learn it again.
-        """
+        """Run a Lua script."""
         return await self.submit_script(body, keys, *arguments)
 
     def submit_script(
         self, body: str, keys: Sequence[str], *arguments: Argument
     ) -> asyncio.Future[Any]:
-        """Send a Lua script, like `submit`."""
+        """Send a Lua script, like `submit`: whole the first time on a connection, then by its digest.
+
+        A restarted server is a new connection, so it is never asked for what it cannot know.
+        """
+        wire = self._wire
+        if wire is not None and wire.is_open:
+            if body in wire.taught:
+                return self.submit("EVALSHA", _digest(body), len(keys), *keys, *arguments)
+            wire.taught.add(body)
         return self.submit("EVAL", body, len(keys), *keys, *arguments)
 
     async def close(self) -> None:
@@ -185,6 +193,11 @@ class RedisLink:
                 continue
             logger.info("Redis is available again")
             return
+
+
+@cache
+def _digest(body: str) -> str:
+    return hashlib.sha1(body.encode(), usedforsecurity=False).hexdigest()
 
 
 def _refuse(reply: asyncio.Future[Any]) -> None:

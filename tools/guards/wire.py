@@ -32,6 +32,10 @@ class RedisDown(Exception):
     """Redis cannot be used now; the caller falls back to what its docstring promises."""
 
 
+class ScriptForgotten(RedisDown):
+    """The server was made to forget its scripts; they are sent whole again from now on."""
+
+
 def pack(*command: Argument) -> bytes:
     """A command as it travels.
 
@@ -51,6 +55,8 @@ class Wire(asyncio.Protocol):
         self._reader = hiredis.Reader(encoding="utf-8", errors="replace", replyError=_reply_error)
         self._pending: deque[tuple[asyncio.Future[Any], float]] = deque()
         self._outgoing: list[bytes] = []
+        # Scripts that the server has seen on this connection, and so knows by their digest.
+        self.taught: set[str] = set()
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
 
@@ -145,6 +151,8 @@ class Wire(asyncio.Protocol):
         if future.done():
             return
         if isinstance(reply, Exception):
+            if isinstance(reply, ScriptForgotten):
+                self.taught.clear()
             _fail(future, reply)
         else:
             future.set_result(reply)
@@ -163,6 +171,8 @@ def _fail(future: asyncio.Future[Any], error: Exception) -> None:
 
 
 def _reply_error(message: str) -> Exception:
+    if message.startswith("NOSCRIPT"):
+        return ScriptForgotten(message)
     if message.startswith(UNFIT):
         return RedisDown(message)
     return ResponseError(message)
