@@ -25,6 +25,7 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/reading tests/tools/pipelines/kinds tests/tools/pipelines/evaluation \
   tests/tools/pipelines/test_chunking.py tests/tools/pipelines/test_sentences.py \
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
+  tests/tools/openapi tests/tools/backends/http_api tests/nsip \
   $(patsubst %,tests/federation/test_%.py,breakers children faults passing promises questions restarts)
 PYTEST := -m pytest -m "not soak"
 

@@ -17,8 +17,8 @@ from starlette.middleware import Middleware
 from controlplane.cors import ConfiguredCors
 from controlplane.opened import opened, shut, watching_health
 from controlplane.runtime.binding import sole_socket
-from controlplane.runtime.prepare import release_database
 from controlplane.runtime.refusal import StartRefused
+from controlplane.runtime.release import release_database
 from controlplane.runtime.server import WebServer, prepare_process, server_of
 from controlplane.runtime.service import local_address, readable, refuse_keyless
 from tools.conf import ServiceSettings, deployment
@@ -107,7 +107,8 @@ async def _serve_stdio(credentials: Credentials, wire: Wire, say: Say) -> None:
     for number in ENDING:
         asyncio.get_running_loop().add_signal_handler(number, end)
     client = Client(credentials, wire)
-    async with opened(wait=True) as runtime:
+    # Its client waits for it to start; servers can wait for a call.
+    async with opened(wait=True, meet=False) as runtime:
         peer = await client.admit(runtime)
         async with doors.run(runtime):
             if not ended.is_set():

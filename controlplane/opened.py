@@ -29,16 +29,17 @@ began: float | None = None
 
 
 @asynccontextmanager
-async def opened(*, wait: bool) -> AsyncIterator[Runtime]:
+async def opened(*, wait: bool, meet: bool = True) -> AsyncIterator[Runtime]:
     """A runtime whose journal is written to the database meanwhile; `wait` as in `open_runtime`.
 
+    With `meet`, upstream servers that are to be connected from the start are.
     On the way out calls are refused, and what is in the journal is written first.
     """
     async with open_runtime(wait=wait, began=began) as runtime:
         drain = JournalDrain(deployment().redis_url, Path(settings.VAR_DIR) / "journal-spool")
         draining = asyncio.create_task(drain.run())
         try:
-            async with keeping_upstreams(runtime, _record):
+            async with keeping_upstreams(runtime, _record, meet=meet):
                 yield runtime
         finally:
             shut(runtime)

@@ -21,9 +21,12 @@ DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.csrf_trusted_origins)
 
+# A client starts this command and waits for it; the pages are a sixth of its start.
+SHOWS_PAGES = sys.argv[1:2] != ["mcp_stdio"]
+
 INSTALLED_APPS = [
     "unfold",
-    "django.contrib.admin",
+    "controlplane.admin_pages.AdminPagesConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -9,8 +9,8 @@ from typing import Final
 from django.conf import settings
 from django.db import DatabaseError
 
-from controlplane.runtime.prepare import release_database
 from controlplane.runtime.probe import redis_answers
+from controlplane.runtime.release import release_database
 from tools.services.corpora import CorpusFault
 from tools.services.demo_corpus import DemoState, demo_state, fill_demo
 

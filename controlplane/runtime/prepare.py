@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from controlplane.runtime.refusal import StartRefused
@@ -110,12 +110,3 @@ def ensure_administrator(name: str, password: str) -> Login:
 def ensure_demo() -> SeedResult:
     """Create the demo data that is missing."""
     return seed_demo()
-
-
-def release_database() -> None:
-    """Close every connection: whoever merely oversees processes needs none."""
-    for opened in connections.all(initialized_only=True):
-        opened.close()
-        close_pool = getattr(opened, "close_pool", None)
-        if close_pool is not None:
-            close_pool()

@@ -24,6 +24,7 @@ from controlplane.runtime.paths import RuntimePaths
 from controlplane.runtime.prepare import Login
 from controlplane.runtime.probe import HealthAnswer, redis_answers
 from controlplane.runtime.refusal import StartRefused
+from controlplane.runtime.release import release_database
 from controlplane.runtime.report import DEMO_CALL, FIRST_CALL, Welcome, login_lines
 from controlplane.runtime.service import effective_settings
 
@@ -120,7 +121,7 @@ class Startup:
         )
         if self._options.demo:
             self._seed()
-        prepare.release_database()
+        release_database()
         instance = Instance(
             service.service_host, service.service_port, self._options.host, self._options.port
         )

@@ -26,19 +26,22 @@ TROUBLE: Final = {
 
 
 @asynccontextmanager
-async def keeping_upstreams(runtime: Runtime, record: Record) -> AsyncIterator[None]:
+async def keeping_upstreams(
+    runtime: Runtime, record: Record, *, meet: bool = True
+) -> AsyncIterator[None]:
     """Meet servers that are to be connected from the start, and follow the catalogue's changes.
 
-    `record` is told what each server offers, whenever that was found out.
+    `record` is told what each server offers, whenever that was found out. Without `meet`, servers
+    are met by the first call of each.
     """
 
     def follow(_: Directory, after: Directory) -> None:
-        # A process without upstream servers does not even load the client.
-        if after.catalogue.upstreams or met:
-            met.append(True)
-            upstreams().manager().follow(after.catalogue.upstreams)
+        servers = after.catalogue.upstreams
+        awaited = meet and any(server.connect_at_start for server in servers.values())
+        # A process that calls no server does not even load the client.
+        if awaited or (upstreams.cache_info().currsize and upstreams().managing):
+            upstreams().manager().follow(servers, meet=meet)
 
-    met: list[bool] = []
     ports.discovered = record
     runtime.changed.append(follow)
     follow(runtime.directory, runtime.directory)

@@ -101,6 +101,11 @@ class UpstreamBackend:
         except Malformed as fault:
             raise failures.malformed(server, remote, str(fault)) from fault
 
+    @property
+    def managing(self) -> bool:
+        """Whether there are connections on this event loop, or were."""
+        return asyncio.get_running_loop() in self._managers
+
     def manager(self) -> Manager:
         """The connections of this event loop."""
         loop = asyncio.get_running_loop()

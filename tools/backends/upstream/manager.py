@@ -53,14 +53,14 @@ class Manager:
         self._keepers[upstream.slug] = asyncio.create_task(keeper.run())
         return connection
 
-    def follow(self, upstreams: Mapping[str, Upstream]) -> None:
+    def follow(self, upstreams: Mapping[str, Upstream], *, meet: bool = True) -> None:
         """These are the servers there are now; those that are to be there from the start are met."""
         self._configured = upstreams
         for slug, connection in list(self._connections.items()):
             if upstreams.get(slug) != connection.upstream:
                 self._drop(slug)
         for upstream in upstreams.values():
-            if upstream.connect_at_start and upstream.slug not in self._connections:
+            if meet and upstream.connect_at_start and upstream.slug not in self._connections:
                 self.connection(upstream).begin()
 
     def connections(self) -> tuple[Connection, ...]:
