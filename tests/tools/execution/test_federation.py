@@ -130,3 +130,23 @@ async def test_a_process_without_servers_opens_nothing(runtime: Runtime) -> None
         assert ports.discovered is record
         assert ports.endings == []
     assert ports.discovered is None
+
+
+async def test_a_process_whose_client_waits_meets_servers_by_their_first_call(
+    hand: HttpUpstream,
+) -> None:
+    server = await row(hand, connect_at_start=True)
+
+    async def record(slug: str, found: Discovered) -> None:
+        """Nothing is written."""
+
+    async with open_runtime() as runtime, keeping_upstreams(runtime, record, meet=False):
+        assert not upstreams().managing
+        assert hand.events("call") == []
+        await fetch(runtime, bound(server), *GREETING)
+        (connection,) = upstreams().manager().connections()
+        assert connection.live is not None
+        # From then on it follows the catalogue like any other process.
+        server.enabled = False
+        await sync_to_async(server.save)()
+        await eventually(lambda: connection.state is ConnectionState.DISCONNECTED)
