@@ -11,6 +11,11 @@ results of the present one count: a call that was admitted before the breaker op
 close it nor speak for the probe. A probe that never reports is given away after the recovery
 timeout. Every step is one atomic script, by the server's clock.
 
+While a dependency is well there is nothing to decide. What a reply said of a CLOSED breaker without
+failures is therefore believed for `LEASE` seconds: calls in that time are admitted, and their successes
+left untold, without asking. A failure is told at once and ends the belief. Another process that opens
+the breaker is obeyed `LEASE` later at most.
+
 Redis down: fail open. Every breaker counts as CLOSED, results are not recorded, and a snapshot
 says CLOSED with no failures; the deadline of each call still bounds what a dead dependency costs.
 """
@@ -21,6 +26,7 @@ import asyncio
 import logging
 import math
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,6 +39,7 @@ from tools.guards.redis import Argument, RedisDown, RedisLink, load_script
 logger = logging.getLogger(__name__)
 
 STEP: Final = load_script("breaker")
+LEASE: Final = 0.05
 _KNOWN: Final = "cp:breakers"
 _GENERATIONS: Final = "cp:breakers:generations"
 
@@ -125,7 +132,8 @@ class BreakerRefused(Exception):
 class Permit:
     """Leave to make one call. Give it back with success, failure or abandon.
 
-    An empty generation means that Redis was down: the result will not be counted.
+    An empty generation means that Redis was down: the result will not be counted. An empty token
+    means that Redis was not asked, and so the call is no probe.
     """
 
     name: str
@@ -138,7 +146,7 @@ class Breakers:
     """The breakers of all services, over one link.
 
     `configs` is looked at on every step, so a mapping that changes takes effect at once. `now`
-    replaces the server's clock in tests.
+    replaces the server's clock in tests; then nothing is believed without asking.
     """
 
     def __init__(
@@ -154,6 +162,8 @@ class Breakers:
         self._default = default
         self._now = now
         self._began = datetime.now(UTC)
+        # Of breakers that were well when last heard of: the generation, and until when to believe it.
+        self._well: dict[str, tuple[str, float]] = {}
 
     def config(self, name: str) -> CircuitBreakerConfig:
         """The configuration of a service; the default for one that has none of its own."""
@@ -165,6 +175,9 @@ class Breakers:
         Raises:
             BreakerRefused: while it is OPEN, or HALF-OPEN with the probe under way.
         """
+        believed = self._believed(name)
+        if believed:
+            return Permit(name, "", believed)
         token = secrets.token_hex(8)
         try:
             reply = await self._step("admit", Permit(name, token))
@@ -185,16 +198,18 @@ class Breakers:
         """
         if permit.is_probe:
             await self._report("success", permit)
-        elif permit.generation:
+        elif permit.generation and permit.generation != self._believed(permit.name):
             self._tell("success", permit)
 
     async def failure(self, permit: Permit) -> None:
         """The call failed: one more in a row, a probe opens the breaker again."""
+        self._well.pop(permit.name, None)
         await self._report("failure", permit)
 
     async def abandon(self, permit: Permit) -> None:
         """The call was given up: it counts neither way, and its probe is free for another."""
-        await self._report("abandon", permit)
+        if permit.token:
+            await self._report("abandon", permit)
 
     async def snapshot(self, name: str) -> BreakerSnapshot:
         """The breaker as it stands. Looking changes nothing but what the clock has changed."""
@@ -243,7 +258,7 @@ class Breakers:
 
     async def _step(self, step: str, permit: Permit) -> list[Any]:
         reply: list[Any] = await self._submit(step, permit)
-        tell_change(permit.name, reply)
+        self._learn(permit.name, reply)
         return reply
 
     def _submit(self, step: str, permit: Permit) -> asyncio.Future[Any]:
@@ -255,9 +270,22 @@ class Breakers:
 
         def told(reply: asyncio.Future[Any]) -> None:
             if not reply.cancelled() and reply.exception() is None:
-                tell_change(permit.name, reply.result())
+                self._learn(permit.name, reply.result())
 
         self._submit(step, permit).add_done_callback(told)
+
+    def _believed(self, name: str) -> str:
+        """The generation of a breaker that is still held to be well, or nothing."""
+        generation, until = self._well.get(name, ("", 0.0))
+        return generation if time.monotonic() < until else ""
+
+    def _learn(self, name: str, reply: Sequence[Any]) -> None:
+        tell_change(name, reply)
+        _, state, generation, failures, *_ = reply
+        if state == BreakerState.CLOSED and generation and not failures and self._now is None:
+            self._well[name] = generation, time.monotonic() + LEASE
+        else:
+            self._well.pop(name, None)
 
 
 def step_arguments(

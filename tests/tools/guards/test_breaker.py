@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
+import time
 from datetime import UTC, datetime
 
 import pytest
 
 from tools.contracts import IllegalTransition
 from tools.guards.breaker import (
+    LEASE,
     LLM_DEFAULTS,
     MCP_DEFAULTS,
     BreakerRefused,
@@ -385,6 +388,59 @@ async def test_server_clock_is_used_when_no_other_is_given(link: RedisLink) -> N
     async with asyncio.timeout(10):
         while await state_of(breakers, "s") is not HALF_OPEN:
             await asyncio.sleep(0.01)
+
+
+async def commands_so_far(link: RedisLink) -> int:
+    found = re.search(r"total_commands_processed:(\d+)", await link.command("INFO", "stats"))
+    assert found is not None
+    return int(found[1])
+
+
+async def test_calls_of_a_service_that_is_well_do_not_ask_redis_each_time(link: RedisLink) -> None:
+    breakers = Breakers(link)
+    await breakers.success(await breakers.admit("s"))
+    before = await commands_so_far(link)
+    for _ in range(100):
+        await breakers.success(await breakers.admit("s"))
+    assert await commands_so_far(link) - before < 100
+
+
+async def test_failures_count_one_by_one_though_the_service_was_well_before(
+    link: RedisLink,
+) -> None:
+    # S2-046, S2-051: nothing is asked while all is well, and nothing of that is believed afterwards
+    breakers = Breakers(link)
+    await breakers.success(await breakers.admit("s"))
+    early = [await breakers.admit("s") for _ in range(6)]
+    for permit in early[:4]:
+        await breakers.failure(permit)
+    assert (await breakers.snapshot("s")).failure_count == 4
+    await breakers.success(early[4])
+    assert (await breakers.snapshot("s")).failure_count == 0
+    await fail(breakers, "s", 5)
+    with pytest.raises(BreakerRefused):
+        await breakers.admit("s")
+    await breakers.abandon(early[5])
+    assert await state_of(breakers, "s") is OPEN
+
+
+async def test_breaker_that_another_process_opened_is_obeyed_shortly_after(
+    link: RedisLink, other_link: RedisLink
+) -> None:
+    # S2-043
+    breakers, elsewhere = Breakers(link), Breakers(other_link)
+    await breakers.success(await breakers.admit("s"))
+    await fail(elsewhere, "s", 5)
+    opened = time.monotonic()
+
+    async def admit_for_as_long_as_promised() -> None:
+        asked = opened
+        while asked < opened + LEASE:
+            asked = time.monotonic()
+            await breakers.admit("s")
+
+    with pytest.raises(BreakerRefused):
+        await admit_for_as_long_as_promised()
 
 
 async def test_without_redis_every_call_goes_through(dead_link: RedisLink) -> None:
