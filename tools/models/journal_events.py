@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any, Final
 
 from django.db import connections, models, transaction
@@ -53,9 +54,17 @@ CLOSING: Final = [
 ]
 WHOLE: Final = [*OPENING, *(name for name in CLOSING if name not in OPENING)]
 BODY: Final = ["call_id", "received_at", "response_id", "body", "truncated"]
-UNKNOWN_YET: Final[Mapping[str, Any]] = {"status": "", "code": "", "error": "", "stages": "{}"}
-TIMES: Final = frozenset({"received_at", "deadline_at", "finished_at"})
-IDS: Final = frozenset({"call_id", "request_id", "response_id"})
+UNKNOWN_YET: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(WHOLE),
+    "status": "",
+    "code": "",
+    "error": "",
+    "stages": "{}",
+}
+# Columns that have another name in events.
+CALLED: Final = {"tool_name": "tool", "response_id": "request_id"}
+TIMES: Final = ("received_at", "deadline_at", "finished_at")
+IDS: Final = ("call_id", "request_id")
 ABANDONED: Final = "The process that served this call stopped before the call ended"
 
 Event = Mapping[str, Any]
@@ -71,10 +80,13 @@ class JournalManager(models.Manager[Any]):
         for event in events:
             (closed if event["kind"] == "close" else opened).setdefault(event["call_id"], event)
         opened = {call_id: event for call_id, event in opened.items() if call_id not in closed}
+        as_taken = _plain if connections[self.db].vendor == "sqlite" else dict
+        whole = [as_taken({**UNKNOWN_YET, **event}) for event in closed.values()]
+        begun = [as_taken({**UNKNOWN_YET, **event}) for event in opened.values()]
         with transaction.atomic(using=self.db):
-            self._insert([{**UNKNOWN_YET, **event} for event in opened.values()], update=False)
-            self._insert(list(closed.values()), update=True)
-            self._insert_bodies([event for event in closed.values() if event["body"] is not None])
+            self._insert(begun, update=False)
+            self._insert(whole, update=True)
+            self._insert_bodies([event for event in whole if event["body"] is not None])
 
     def sweep(self, before: datetime) -> int:
         """Fail the calls whose deadline passed before `before` and that nobody closed."""
@@ -117,8 +129,7 @@ class JournalManager(models.Manager[Any]):
     def _insert_bodies(self, events: Sequence[Event]) -> None:
         from tools.models.journal import ToolResponse
 
-        rows = [{**event, "response_id": event["request_id"]} for event in events]
-        self._execute(ToolResponse._meta.db_table, BODY, "DO NOTHING", rows)
+        self._execute(ToolResponse._meta.db_table, BODY, "DO NOTHING", events)
 
     def _execute(
         self, table: str, columns: Sequence[str], conflict: str, events: Sequence[Event]
@@ -130,22 +141,22 @@ class JournalManager(models.Manager[Any]):
             f"INSERT INTO {table} ({', '.join(columns)})"  # noqa: S608 - names are our own constants
             f" VALUES ({', '.join(['%s'] * len(columns))}) ON CONFLICT ({', '.join(KEY)}) {conflict}"
         )
-        connection = connections[self.db]
-        plain = connection.vendor == "sqlite"
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                statement, [[_value(event, name, plain) for name in columns] for event in events]
-            )
+        values = itemgetter(*(CALLED.get(name, name) for name in columns))
+        with connections[self.db].cursor() as cursor:
+            cursor.executemany(statement, [values(event) for event in events])
 
 
-def _value(event: Event, name: str, plain: bool) -> Any:
-    """One column as the database takes it; SQLite has neither times nor UUIDs of its own."""
-    value = event["tool"] if name == "tool_name" else event.get(name)
-    if value is None or not plain:
-        return value
-    if name in TIMES:
-        return str(parse_time(value).replace(tzinfo=None))
-    return value.replace("-", "") if name in IDS else value
+def _plain(event: dict[str, Any]) -> dict[str, Any]:
+    """The event as SQLite takes it, which has neither times nor UUIDs of its own.
+
+    The times of events are ISO 8601 in UTC.
+    """
+    for name in TIMES:
+        if event[name] is not None:
+            event[name] = str(datetime.fromisoformat(event[name])).removesuffix("+00:00")
+    for name in IDS:
+        event[name] = event[name].replace("-", "")
+    return event
 
 
 def parse_time(value: str) -> datetime:
