@@ -7,7 +7,6 @@ import sys
 
 from controlplane.env import EnvironmentFault
 
-
 # Of what a start makes nearly everything stays: to look through it for garbage every 700 objects, as
 # Python does, takes a tenth of the start.
 gc.set_threshold(50_000, 20, 20)
