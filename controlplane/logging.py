@@ -10,25 +10,26 @@ import orjson
 from typing_extensions import override
 
 from tools.context.redact import redact, redact_text
+from tools.contracts import wire_time
 
 
 class JsonFormatter(logging.Formatter):
     """Writes time, level, logger and message, then whatever the call passed as `extra={"fields": …}`.
 
-    A record that is `redacted` says of its fields that they hold no secrets.
+    A record that is `redacted` says of its message and fields that they hold no secrets.
     """
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        moment = datetime.fromtimestamp(record.created, UTC)
+        clean = getattr(record, "redacted", False)
+        message, fields = record.getMessage(), getattr(record, "fields", None) or {}
         entry: dict[str, Any] = {
-            "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "timestamp": wire_time(datetime.fromtimestamp(record.created, UTC)),
             "level": record.levelname,
             "logger": record.name,
-            "message": redact_text(record.getMessage()),
+            "message": message if clean else redact_text(message),
+            **(fields if clean else redact(fields)),
         }
-        fields = getattr(record, "fields", None) or {}
-        entry.update(fields if getattr(record, "redacted", False) else redact(fields))
         if record.exc_info:
             entry["exception"] = redact_text(self.formatException(record.exc_info))
         return orjson.dumps(entry, default=str).decode()

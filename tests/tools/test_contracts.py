@@ -18,6 +18,7 @@ from tools.contracts import (
     IllegalTransition,
     ServiceState,
     advance,
+    iso_time,
     next_service_state,
     time_of,
     time_ordered_uuid,
@@ -58,6 +59,12 @@ def test_times_on_the_wire_have_milliseconds_and_z() -> None:
     moment = datetime(2026, 1, 2, 3, 4, 5, 678_912, tzinfo=timezone(timedelta(hours=2)))
     assert wire_time(moment) == "2026-01-02T01:04:05.678Z"
     assert wire_time(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)) == "2026-01-02T03:04:05.000Z"
+
+
+@pytest.mark.parametrize("microsecond", [0, 1, 678_912, 999_999])
+def test_times_of_the_journal_are_written_as_python_writes_them(microsecond: int) -> None:
+    moment = datetime(2026, 1, 2, 3, 4, 5, microsecond, tzinfo=UTC)
+    assert iso_time(moment) == moment.isoformat()
 
 
 def test_calls_move_only_along_the_allowed_ways() -> None:

@@ -42,6 +42,7 @@ from tools.contracts.states import (
     next_service_state,
 )
 from tools.contracts.times import (
+    iso_time,
     time_of,
     time_ordered_uuid,
     wire_time,
@@ -81,6 +82,7 @@ __all__ = [
     "advance",
     "failure_envelope",
     "internal_failure",
+    "iso_time",
     "next_service_state",
     "time_of",
     "time_ordered_uuid",
