@@ -12,7 +12,8 @@ import asyncio
 import json
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, Final
 
 import mcp_types as types
@@ -30,9 +31,11 @@ TOPIC: Final = "cancel"
 LONGEST_ID: Final = 200
 CANCELLED: Final = "notifications/cancelled"
 INITIALIZE: Final = "initialize"
+_NOTHING_CAN: Final = nullcontext()
 
 Key = tuple[str, str, str]
-_running: dict[Key, asyncio.Task[Any]] = {}
+Cancel = Callable[[], None]
+_running: dict[Key, Cancel] = {}
 
 
 @contextmanager
@@ -41,25 +44,27 @@ def cancellable(ctx: ServerRequestContext[Any, Any], task: asyncio.Task[Any]) ->
     session = ""
     if isinstance(ctx.request, Request) and ctx.request_id is not None:
         session = ctx.request.headers.get(SESSION_HEADER, "")
-    with cancellable_by(session, ctx.request_id, task):
+    with cancellable_by(session, ctx.request_id, partial(cancel_once, task)):
         yield
+
+
+def cancellable_by(
+    session: str, request_id: str | int | None, cancel: Cancel
+) -> AbstractContextManager[None]:
+    """The same, for a message whose session and id are at hand. Without a session nothing can."""
+    if not 0 < len(session) <= LONGEST_ID:
+        return _NOTHING_CAN
+    return _listed((session, caller_now(), json.dumps(request_id)), cancel)
 
 
 @contextmanager
-def cancellable_by(
-    session: str, request_id: str | int | None, task: asyncio.Task[Any]
-) -> Iterator[None]:
-    """The same, for a message whose session and id are at hand. Without a session nothing can."""
-    if not 0 < len(session) <= LONGEST_ID:
-        yield
-        return
-    key = (session, caller_now(), json.dumps(request_id))
-    _running[key] = task
+def _listed(key: Key, cancel: Cancel) -> Iterator[None]:
+    _running[key] = cancel
     try:
         yield
     finally:
         # A client may use an id twice at the same time; the later call keeps its place.
-        if _running.get(key) is task:
+        if _running.get(key) is cancel:
             del _running[key]
 
 
@@ -84,10 +89,10 @@ async def note(session: str, message: types.JSONRPCMessage) -> None:
 
 def stop(key: Key) -> bool:
     """Cancel a call of this process. False when there is none."""
-    task = _running.get(key)
-    if task is None:
+    cancel = _running.get(key)
+    if cancel is None:
         return False
-    cancel_once(task)
+    cancel()
     return True
 
 

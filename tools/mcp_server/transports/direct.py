@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 from mcp.shared.exceptions import MCPError
@@ -17,13 +17,13 @@ from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, X_MCP_HEADER_KEY
 from mcp_types import INVALID_REQUEST, SERVER_INFO_META_KEY
 from starlette.types import Receive, Send
 
-from tools.contracts import Envelope, ToolSource, ToolSpec
+from tools.contracts import Envelope, ToolCall, ToolSource, ToolSpec
 from tools.execution import execute
 from tools.execution.aim import GENERIC
 from tools.execution.ending import cancel_once
 from tools.execution.runtime import serving
 from tools.mcp_server import listing
-from tools.mcp_server.calls import CLOSING_SECONDS, call_of
+from tools.mcp_server.calls import call_of
 from tools.mcp_server.cancellations import cancellable_by
 from tools.mcp_server.peer import current_peer
 from tools.mcp_server.questions import ELICITS
@@ -80,76 +80,81 @@ class DirectLane:
             caller=current_peer.get().caller,
             in_rounds=message.takes_questions,
         )
-        call = asyncio.create_task(execute(made))
-        with cancellable_by(message.session, message.id, call):
-            await _Exchange(message, call, receive, send).run()
+        await _Exchange(message, receive, send).run(made)
 
 
 class _Exchange:
-    """One call and the client that waits for it."""
+    """One call and the client that waits for it.
 
-    def __init__(
-        self, message: Ordinary, call: asyncio.Task[Envelope], receive: Receive, send: Send
-    ) -> None:
+    The call runs in the task of its request. Only one that takes long gets company: tasks that
+    watch its client, and tell it that the answer is still to come.
+    """
+
+    def __init__(self, message: Ordinary, receive: Receive, send: Send) -> None:
         self._message = message
-        self._call = call
         self._receive = receive
         self._send = send
-        self._gone = False
+        self._task = cast(asyncio.Task[Any], asyncio.current_task())
+        self._company: list[asyncio.Task[None]] = []
+        self._cancelled = self._gone = self._streaming = False
 
-    async def run(self) -> None:
-        loop = asyncio.get_running_loop()
-        watching: list[asyncio.Task[None]] = []
-        looking = loop.call_later(
-            LOOK_AFTER, lambda: watching.append(loop.create_task(self._watch()))
-        )
+    async def run(self, call: ToolCall) -> None:
+        looking = asyncio.get_running_loop().call_later(LOOK_AFTER, self._accompany)
+        envelope = None
         try:
-            streaming = await self._wait()
+            with cancellable_by(self._message.session, self._message.id, self._cancel):
+                envelope = await execute(call)
         except asyncio.CancelledError:
-            cancel_once(self._call)
-            await asyncio.wait([self._call], timeout=CLOSING_SECONDS)
-            raise
+            # Somebody else's wish, such as that of a process that has to leave, is not held up.
+            if not self._cancelled or self._task.uncancel():
+                raise
         finally:
             looking.cancel()
-            for task in watching:
+            for task in self._company:
                 task.cancel()
         if not self._gone:
-            await self._answer(streaming)
+            await self._answer(envelope)
 
-    async def _wait(self) -> bool:
-        """Until the call is over; whether a stream had to be begun meanwhile."""
-        done, _ = await asyncio.wait([self._call], timeout=STREAM_AFTER)
-        if done:
-            return False
-        await self._send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
-        while not done:
-            await self._send(
-                {"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True}
-            )
-            done, _ = await asyncio.wait([self._call], timeout=PING_SECONDS)
-        return True
+    def _cancel(self) -> None:
+        """Nobody wants the call any more."""
+        self._cancelled = True
+        cancel_once(self._task)
+
+    def _accompany(self) -> None:
+        self._company = [asyncio.create_task(self._watch()), asyncio.create_task(self._reassure())]
 
     async def _watch(self) -> None:
         """A client that hangs up wants its call no more."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self._gone = True
-        cancel_once(self._call)
+        self._cancel()
 
-    async def _answer(self, streaming: bool) -> None:
-        status, body = self._answered()
-        if not streaming:
+    async def _reassure(self) -> None:
+        """Begin a stream when the time has come, and keep it alive."""
+        await asyncio.sleep(STREAM_AFTER - LOOK_AFTER)
+        await self._send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
+        self._streaming = True
+        while True:
+            await self._send(
+                {"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True}
+            )
+            await asyncio.sleep(PING_SECONDS)
+
+    async def _answer(self, envelope: Envelope | None) -> None:
+        status, body = self._answered(envelope)
+        if not self._streaming:
             await _send_json(self._send, body, status)
             return
         event = b"event: message\r\ndata: " + body + b"\r\n\r\n"
         await self._send({"type": "http.response.body", "body": event, "more_body": False})
 
-    def _answered(self) -> tuple[int, bytes]:
+    def _answered(self, envelope: Envelope | None) -> tuple[int, bytes]:
         message = self._message
         try:
-            if self._call.cancelled():
+            if envelope is None:
                 raise MCPError(INVALID_REQUEST, "The call was cancelled")
-            result = call_result(self._call.result(), message.version)
+            result = call_result(envelope, message.version)
         except MCPError as fault:
             error = fault.error.model_dump(mode="json", exclude_none=True)
             status = ERROR_CODE_HTTP_STATUS.get(fault.code, 200) if message.modern else 200
