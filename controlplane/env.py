@@ -26,13 +26,17 @@ from controlplane.env_values import (
     identifier_address,
     integer,
     redis_url,
+    sampler,
     scopes,
+    share,
     text,
     web_address,
 )
 from tools.conf import ConfigurationFault, ServiceSettings, with_overrides
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
+# In the names of variables whose values are not repeated.
+SECRET_WORDS = ("URL", "KEY", "COMMANDS", "OTLP")
 
 
 class EnvironmentFault(Exception):
@@ -249,6 +253,44 @@ VARIABLES: tuple[Variable, ...] = (
         1 << 16,
         "Most bytes of a response body (and of call arguments) kept in the request log.",
     ),
+    Variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        api_address,
+        "",
+        "OpenTelemetry collector that gets the spans of calls by OTLP over HTTP, such as "
+        "http://127.0.0.1:4318. Unset: nothing is exported.",
+    ),
+    Variable(
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        api_address,
+        "",
+        "The same with its whole path, such as http://127.0.0.1:4318/v1/traces. Wins.",
+    ),
+    Variable(
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        text,
+        "",
+        "Headers the collector asks for, as name=value separated by commas.",
+    ),
+    Variable(
+        "OTEL_SERVICE_NAME",
+        text,
+        "",
+        "Name of this service in traces. Unset: that of the service configuration.",
+    ),
+    Variable(
+        "OTEL_TRACES_SAMPLER",
+        sampler,
+        "parentbased_always_on",
+        "Which traces are exported, by the names of OpenTelemetry.",
+    ),
+    Variable(
+        "OTEL_TRACES_SAMPLER_ARG",
+        share,
+        "",
+        "Share of traces from 0 to 1, for samplers that take one.",
+    ),
+    Variable("OTEL_SDK_DISABLED", boolean, False, "Exports nothing, whatever else is set."),
     Variable("ADMIN_USER", text, "admin", "Name of the administrator that manage.py up creates."),
     Variable(
         "ADMIN_PASSWORD",
@@ -308,7 +350,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
             values[variable.name.lower()] = variable.parse(raw)
         except ValueError as fault:
             # Addresses, keys and commands hold secrets and are not repeated.
-            secret = any(word in variable.name for word in ("URL", "KEY", "COMMANDS")) or "@" in raw
+            secret = any(word in variable.name for word in SECRET_WORDS) or "@" in raw
             faults.append(f"{variable.name}: {fault}" + ("" if secret else f"; got {raw!r}"))
     faults += _oauth_faults(environ)
     faults += _override_faults(environ)

@@ -51,6 +51,24 @@ def choice(*words: str) -> Callable[[str], str]:
     return parse
 
 
+# Which traces are exported, as OpenTelemetry calls it.
+sampler = choice(
+    *("always_on", "always_off", "traceidratio"),
+    *("parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"),
+)
+
+
+def share(value: str) -> str:
+    """A part of the whole, left as written for the package that reads it."""
+    try:
+        fits = 0 <= float(value) <= 1
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError("expected a number from 0 to 1")
+    return value.strip()
+
+
 def comma_list(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 

@@ -11,12 +11,14 @@ from typing_extensions import override
 
 from tools.context.redact import redact, redact_text
 from tools.contracts import wire_time
+from tools.tracing import Work, working_on
 
 
 class JsonFormatter(logging.Formatter):
     """Writes time, level, logger and message, then whatever the call passed as `extra={"fields": …}`.
 
-    A record that is `redacted` says of its message and fields that they hold no secrets.
+    A record that is `redacted` says of its message and fields that they hold no secrets. What is
+    written while a call is worked on names that call.
     """
 
     @override
@@ -30,9 +32,21 @@ class JsonFormatter(logging.Formatter):
             "message": message if clean else redact_text(message),
             **(fields if clean else redact(fields)),
         }
+        if (work := working_on()) is not None:
+            _name(entry, work)
         if record.exc_info:
             entry["exception"] = redact_text(self.formatException(record.exc_info))
         return orjson.dumps(entry, default=str).decode()
+
+
+def _name(entry: dict[str, Any], work: Work) -> None:
+    """Put the ids of the call onto its line, unless the line has its own."""
+    if "request_id" not in entry:
+        entry["request_id"] = str(work.request_id)
+        if work.correlation_id:
+            entry.setdefault("correlation_id", redact_text(work.correlation_id))
+    if work.spans is not None:
+        entry["trace_id"], entry["span_id"] = work.spans.trace_id, work.spans.span_id
 
 
 class WithoutQueries(logging.Filter):
@@ -68,5 +82,7 @@ def logging_settings(level: str) -> dict[str, Any]:
             "celery.app.trace": {"filters": ["without_queries"]},
             # It tells of every message and every session.
             "mcp": {"level": "WARNING"},
+            # It tells of every batch that does not arrive; tools.tracing says so once.
+            "opentelemetry": {"level": "CRITICAL"},
         },
     }

@@ -196,4 +196,8 @@ CONTROL_PLANE = {
     "RERANK_API_KEY": ENVIRONMENT.rerank_api_key,
     "UPSTREAM_COMMANDS": ENVIRONMENT.upstream_commands or {"todo-server": TODO_SERVER},
     "UPSTREAM_MAX_CHILDREN": ENVIRONMENT.upstream_max_children,
+    "OTEL_EXPORTER_OTLP_ENDPOINT": ENVIRONMENT.otel_exporter_otlp_endpoint,
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": ENVIRONMENT.otel_exporter_otlp_traces_endpoint,
+    "OTEL_SERVICE_NAME": ENVIRONMENT.otel_service_name,
+    "OTEL_SDK_DISABLED": ENVIRONMENT.otel_sdk_disabled,
 }

@@ -66,6 +66,15 @@ class RagSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TracingSettings:
+    """The collector that spans go to, up to /v1/traces, and the name they go under if one is given."""
+
+    endpoint: str
+    service_name: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DeploymentSettings:
     """What the environment fixed for the life of this process."""
 
@@ -84,6 +93,8 @@ class DeploymentSettings:
     # What stdio MCP servers may be started with: {"command", "environment", "directory"} by name.
     upstream_commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     upstream_max_children: int = 32
+    # None: nothing is exported.
+    tracing: TracingSettings | None = None
 
     @property
     def keys_optional(self) -> bool:
@@ -112,6 +123,7 @@ def deployment() -> DeploymentSettings:
         oauth=_oauth(values),
         upstream_commands=values["UPSTREAM_COMMANDS"],
         upstream_max_children=values["UPSTREAM_MAX_CHILDREN"],
+        tracing=_tracing(values),
     )
 
 
@@ -127,6 +139,15 @@ def _rag(values: Mapping[str, Any]) -> RagSettings:
         embeddings=Endpoint(values["EMBEDDINGS_URL"], values["EMBEDDINGS_API_KEY"]),
         rerank=Endpoint(values["RERANK_URL"], values["RERANK_API_KEY"]),
     )
+
+
+def _tracing(values: Mapping[str, Any]) -> TracingSettings | None:
+    """On when a collector is named; by the rules of OpenTelemetry, whose package reads the rest."""
+    shared = values["OTEL_EXPORTER_OTLP_ENDPOINT"]
+    endpoint = values["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] or (shared and f"{shared}/v1/traces")
+    if not endpoint or values["OTEL_SDK_DISABLED"]:
+        return None
+    return TracingSettings(endpoint, values["OTEL_SERVICE_NAME"], values["VERSION"])
 
 
 def _oauth(values: Mapping[str, Any]) -> OAuthSettings | None:

@@ -9,7 +9,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tools.backends.registry import Registry
-from tools.contracts import Asking, BackendResult, CallContext, InputRequired, ToolSpec
+from tools.contracts import (
+    Asking,
+    BackendResult,
+    CallContext,
+    InputRequired,
+    ToolSource,
+    ToolSpec,
+)
 from tools.errors import (
     BreakerOpen,
     ControlPlaneError,
@@ -18,6 +25,7 @@ from tools.errors import (
     ServiceUnavailable,
 )
 from tools.guards.breaker import BreakerRefused, Breakers, Permit
+from tools.tracing import Kind, Spans
 from tools.upstreams import Upstream
 
 # How many seconds a person may take to answer a question.
@@ -32,15 +40,23 @@ async def dispatch(
     registry: Registry,
     breakers: Breakers,
     patient: bool = False,
+    spans: Spans | None = None,
 ) -> BackendResult:
     """What the tool's backend answers. When `patient`, the time its caller thinks does not count.
+
+    With `spans`, the backend passes on the context of its own span.
 
     Raises:
         BreakerOpen: the dependency failed too often and is left alone for a while.
         DeadlineExceeded: the backend was not done in time; its work was cancelled.
         ControlPlaneError: what the backend itself reported.
     """
-    permit = await _admit(spec, breakers)
+    if spans is None:
+        permit = await _admit(spec, breakers)
+    else:
+        spans.enter("breaker")
+        permit = await _admit(spec, breakers)
+        context = _below(spans, spec, context)
     try:
         result = await _call(spec, arguments, context, registry, patient=patient)
     except RateLimited:
@@ -61,8 +77,18 @@ async def dispatch(
     except BaseException:
         await _settle(permit, breakers, failed=True)
         raise
+    if spans is not None:
+        spans.leave()
     await _settle(permit, breakers, failed=False)
     return result
+
+
+def _below(spans: Spans, spec: ToolSpec, context: CallContext) -> CallContext:
+    """The backend's turn: whatever it calls makes spans below that of this stage."""
+    kind = Kind.INTERNAL if spec.source is ToolSource.BUILTIN else Kind.CLIENT
+    about = {"controlplane.dependency": spec.dependency} if spec.dependency else {}
+    spans.enter("backend", kind, about)
+    return replace(context, trace=spans.outward())
 
 
 async def _call(

@@ -38,19 +38,34 @@ from tools.execution.journal import CallRecord
 from tools.execution.passing import Passed, passed_on, result_to_check, without_media
 from tools.execution.rounds import answered_by, asked_of
 from tools.execution.runtime import Runtime, serving
+from tools.execution.spans import METHOD, failure_of, tell_call, tell_refusal
+from tools.tracing import Spans, Work, begin_spans
 
 logger = logging.getLogger(__name__)
 
 
 async def execute(call: ToolCall) -> Envelope:
     """Run one call and answer it. Never raises but for cancellation, which is journalled too."""
+    work = Work(call.request_id, call.correlation_id, begin_spans(METHOD, call.trace))
+    try:
+        return await _execute(call, work.spans)
+    finally:
+        work.end()
+
+
+async def _execute(call: ToolCall, spans: Spans | None) -> Envelope:
+    if spans is not None:
+        spans.enter("identity")
     try:
         runtime = serving()
         caller = call.caller or await _caller(runtime, call.credentials)
     except ControlPlaneError as error:
+        if spans is not None:
+            tell_refusal(spans, call, error)
         return envelope.failure(error, call.request_id, {})
     call = aim(call, runtime.directory.catalogue)
     record = CallRecord(call, caller, _longest(call, runtime))
+    record.spans = spans
     meta: dict[str, Any] = {}
     runtime.enter()
     runtime.journal.open(record)
@@ -90,8 +105,10 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
     record.advance(CallState.VALIDATING)
     if runtime.stopping:
         raise Stopping
+    record.enter("lookup")
     spec = directory.find(call.tool, caller)
     record.found(spec)
+    record.enter("validation")
     if call.fault is not None:
         raise call.fault
     arguments = validation.validate(spec, call.arguments, runtime.validators)
@@ -99,8 +116,10 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
     deadline = Deadline.after(min(spec.timeout_seconds, limit))
     context = _context(call, caller, spec, deadline)
     record.mark("validation")
+    record.enter("rate")
     meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)
     record.mark("rate")
+    record.enter("cache")
     record.advance(CallState.EXECUTING)
 
     call_backend = partial(
@@ -111,9 +130,11 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
         registry=runtime.registry,
         breakers=runtime.breakers,
         patient=call.time_limit is None,
+        spans=record.spans,
     )
 
     async def work() -> Any:
+        record.enter("slot")
         answer = await admission.in_slot(spec, runtime.slots, deadline, call_backend)
         validation.check_result(spec, result_to_check(spec, answer.data), runtime.validators)
         # What the backend says about its work; a result that is reused comes without it.
@@ -125,6 +146,7 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
     )
     record.cache_hit = reused.hit
     record.mark("backend")
+    record.enter("budget")
     if reused.stale_since is not None:
         meta.update(stale=True, stale_since=wire_time(reused.stale_since))
     return await _budget(runtime, record, spec, reused.data, meta)
@@ -222,10 +244,16 @@ def _failed(record: CallRecord, error: ControlPlaneError, meta: dict[str, Any]) 
 
 
 async def _close(runtime: Runtime, record: CallRecord) -> None:
+    spans = record.spans
+    if spans is not None:
+        spans.leave(failure_of(record))
+        spans.enter("journal")
     try:
         await runtime.journal.close(record)
     finally:
         runtime.leave(record)
+        if spans is not None:
+            tell_call(spans, record)
 
 
 async def list_tools(credentials: Credentials) -> ToolListing:

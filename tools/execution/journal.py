@@ -35,6 +35,7 @@ from tools.contracts import (
 from tools.errors import CallStatus, ControlPlaneError, ErrorCode
 from tools.execution.journal_fallback import DirectWriter
 from tools.guards.redis import JOURNAL_STREAM, RedisDown, RedisLink
+from tools.tracing import Spans
 
 logger = logging.getLogger(__name__)
 call_log = logging.getLogger("tools.calls")
@@ -68,11 +69,18 @@ class CallRecord:
         self.duration_ms = 0.0
         self.deadline_at = call.received_at + timedelta(seconds=timeout_seconds)
         self.opening: dict[str, Any] = {}
+        # Where its spans are made, while they are exported.
+        self.spans: Spans | None = None
         self._started = self._marked = time.perf_counter()
 
     def advance(self, following: CallState) -> None:
         """Move on in the life of a call; raises IllegalTransition on a skip."""
         self.state = advance(self.state, following)
+
+    def enter(self, stage: str) -> None:
+        """Let a span of `stage` begin; that of the stage before ends."""
+        if self.spans is not None:
+            self.spans.enter(stage)
 
     def mark(self, stage: str) -> None:
         """Note that `stage` has just ended."""

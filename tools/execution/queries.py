@@ -28,18 +28,21 @@ from celery.exceptions import SoftTimeLimitExceeded
 from redis.exceptions import RedisError
 
 from tools.backends.pipeline.messages import KILL_AFTER, QueryMessage, write_fault
-from tools.conf import deployment
+from tools.conf import ServiceSettings, deployment
 from tools.contracts import Credentials, ToolCall, ToolSource
 from tools.errors import ControlPlaneError, ExecutionFailed, InternalFault
 from tools.execution.aim import aim
 from tools.execution.background import background
 from tools.execution.execute import execute
 from tools.execution.runtime import serving
+from tools.execution.spans import tell_query
 from tools.guards.query_runs import QueryRuns
 from tools.pipelines.contracts import BlockUnavailable, IndexSpec, QueryCancelled, Stage
 from tools.pipelines.manager import memory_bytes, pipeline_manager
 from tools.pipelines.run import run_query
+from tools.selectors import service_settings
 from tools.selectors.specs import active_indexes
+from tools.tracing import Spans, Work, begin_spans, start_tracing, stop_tracing
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +60,7 @@ class _Running:
 
     query_id: str
     message: QueryMessage
+    spans: Spans | None = None
     since: float = field(default_factory=time.time)
     stage: str = "start"
     note: str = ""
@@ -78,6 +82,10 @@ class _Running:
             "host": socket.gethostname(),
             "pid": os.getpid(),
         }
+
+    def trace(self) -> Mapping[str, str]:
+        """The context for what the query calls."""
+        return self.message.trace if self.spans is None else self.spans.outward()
 
 
 class QueryProcess:
@@ -110,12 +118,25 @@ class QueryProcess:
             RedisError: when the answer cannot be handed in.
         """
         message = QueryMessage.read(wire)
-        running = _Running(query_id, message)
+        spans = begin_spans(f"query {message.pipeline}", message.trace)
+        work = Work(message.request_id, message.correlation_id, spans)
+        try:
+            self._run(_Running(query_id, message, spans))
+        finally:
+            work.end()
+
+    def _run(self, running: _Running) -> None:
+        query_id, message = running.query_id, running.message
         if not self._runs.claim(query_id, running.about()):
             logger.info("Query %s is not to be run", query_id)
             return
         reply = self._reply(running)
-        if not self._runs.finish(query_id, message.asker, reply, message.seconds + KILL_AFTER):
+        try:
+            taken = self._runs.finish(query_id, message.asker, reply, message.seconds + KILL_AFTER)
+        finally:
+            if running.spans is not None:
+                tell_query(running.spans, message, reply)
+        if not taken:
             logger.info("Query %s ended when nobody waited any more", query_id)
 
     def _reply(self, running: _Running) -> dict[str, Any]:
@@ -153,7 +174,7 @@ class QueryProcess:
             max_tokens=message.max_tokens,
             request_id=message.request_id,
             report=partial(self._report, running),
-            call_tool=partial(_call_tool, message, deadline),
+            call_tool=partial(_call_tool, running, deadline),
             web_search_tool=message.web_search_tool,
             deadline=deadline,
         )
@@ -165,6 +186,8 @@ class QueryProcess:
         queries are over before anybody could have read it.
         """
         running.stage, running.note = stage.value, note
+        if running.spans is not None:
+            running.spans.enter(stage.value)
         wanted = not running.message.wants_progress or self._tell(
             running, {"stage": stage.value, "message": note}
         )
@@ -231,12 +254,13 @@ def _facts() -> dict[str, Any]:
     }
 
 
-def _call_tool(message: QueryMessage, until: float, name: str, arguments: Mapping[str, Any]) -> Any:
+def _call_tool(running: _Running, until: float, name: str, arguments: Mapping[str, Any]) -> Any:
     """What another tool of this control plane answers to whoever asked the query.
 
     Raises:
         BlockUnavailable: when it does not.
     """
+    message = running.message
     caller = message.known_caller()
     call = ToolCall(
         tool=name,
@@ -247,6 +271,7 @@ def _call_tool(message: QueryMessage, until: float, name: str, arguments: Mappin
         correlation_id=message.correlation_id or message.request_id,
         caller=caller,
         time_limit=max(0.1, until - time.monotonic()),
+        trace=running.trace(),
     )
     answer = background.run(partial(_execute, call))
     if not answer.success:
@@ -271,10 +296,19 @@ def start_process(queues: Sequence[str]) -> None:
     global _process  # noqa: PLW0603 - one per process is the point
     _process = QueryProcess(deployment().redis_url, queues)
     _process.start()
+    start_tracing(_service_name)
     warm(lambda: [IndexSpec(**spec) for spec in active_indexes().values()])
     # What is loaded by now stays for good; looking through it for garbage would delay queries.
     gc.collect()
     gc.freeze()
+
+
+def _service_name() -> str:
+    try:
+        return service_settings().service_name
+    except Exception:
+        logger.exception("The name of the service cannot be read now")
+        return ServiceSettings().service_name
 
 
 def warm(indexes: Callable[[], Sequence[IndexSpec]]) -> None:
@@ -293,6 +327,7 @@ def stop_process() -> None:
     if _process is not None:
         _process.stop()
         _process = None
+        stop_tracing()
 
 
 def answer_query(query_id: str, message: Mapping[str, Any]) -> None:

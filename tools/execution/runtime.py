@@ -45,6 +45,7 @@ from tools.guards.redis import (
 from tools.guards.relay import Relay
 from tools.oauth.current import accepting_tokens
 from tools.selectors import Catalogue, catalogue_version, load_catalogue
+from tools.tracing import start_tracing, stop_tracing
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +94,7 @@ class Runtime:
         self.startup_seconds = 0.0
         # When the process began, if it was started to serve; else this is where serving begins.
         self._began = time.monotonic() if began is None else began
+        self._traced = False
         self._gauges: dict[str, Any] = {
             "cache": {},
             "journal_backlog": None,
@@ -131,6 +133,8 @@ class Runtime:
 
     def ready(self) -> None:
         """The catalogue is loaded; calls may come."""
+        start_tracing(lambda: self.settings.service_name)
+        self._traced = True
         self.startup_seconds = time.monotonic() - self._began
         self.become(ServiceState.HEALTHY)
 
@@ -189,6 +193,8 @@ class Runtime:
         await self.slots.close()
         await self.journal.aclose()
         await self.link.close()
+        if self._traced:
+            await asyncio.to_thread(stop_tracing)
 
 
 _current: Runtime | None = None

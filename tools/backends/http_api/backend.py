@@ -17,7 +17,7 @@ from tools.backends.http_api.outgoing import Answer, Outgoing
 from tools.backends.http_api.patience import Patience, telling
 from tools.backends.http_api.rate import Allowance
 from tools.backends.http_api.reading import read
-from tools.backends.http_api.request import build, misconfigured
+from tools.backends.http_api.request import build, misconfigured, told_of
 from tools.backends.http_api.retry import until_answered
 from tools.backends.http_api.selection import BadSelection, select
 from tools.backends.http_api.unreadable import Unreadable
@@ -102,7 +102,8 @@ class _Call:
             ControlPlaneError: saying what went wrong, and who can do something about it.
         """
         service = self._service
-        request = authorize(build(service, operation, arguments), service)
+        asked = build(service, operation, arguments, told_of(self._context))
+        request = authorize(asked, service)
         answer = await until_answered(
             partial(attempt, self._lines, service, request),
             self._admit,

@@ -24,8 +24,10 @@ from tools.backends.http_api.writing import (
     path_text,
     query_pairs,
 )
+from tools.contracts import CallContext
 from tools.errors import ErrorDetails, ExecutionFailed, InvalidArguments
 from tools.operations import Operation, Parameter, Place, Service
+from tools.tracing import without_baggage
 
 _T = TypeVar("_T")
 _PLACEHOLDER: Final = re.compile(r"\{([^{}/]+)\}")
@@ -56,8 +58,20 @@ _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 USER_AGENT: Final = "mcp-control-plane"
 
 
-def build(service: Service, operation: Operation, arguments: Mapping[str, Any]) -> Outgoing:
+def told_of(context: CallContext) -> dict[str, str]:
+    """The headers that tell an API which call it serves."""
+    return {"X-Request-ID": str(context.request_id), **without_baggage(context.trace)}
+
+
+def build(
+    service: Service,
+    operation: Operation,
+    arguments: Mapping[str, Any],
+    told: Mapping[str, str] | None = None,
+) -> Outgoing:
     """The request that `arguments` make of `operation`, without credentials.
+
+    `told` are headers to send unless the service, the operation or an argument has its own.
 
     Raises:
         InvalidArguments: an argument is missing or has no form in its place.
@@ -70,7 +84,7 @@ def build(service: Service, operation: Operation, arguments: Mapping[str, Any]) 
     template, _, fixed = operation.path.partition("?")
     path = base.path.rstrip("/") + _path("/" + template.lstrip("/"), operation, arguments)
     query = "&".join(part for part in (base.query, fixed, _query(operation, arguments)) if part)
-    headers = _headers(service, operation, arguments)
+    headers = _headers(service, operation, arguments, told or {})
     written = _written("body", partial(write_body, operation, arguments))
     if written is not None:
         headers["Content-Type"] = written[0]
@@ -138,10 +152,13 @@ def _query(operation: Operation, arguments: Mapping[str, Any]) -> str:
 
 
 def _headers(
-    service: Service, operation: Operation, arguments: Mapping[str, Any]
+    service: Service,
+    operation: Operation,
+    arguments: Mapping[str, Any],
+    told: Mapping[str, str],
 ) -> dict[str, str]:
     """By name as first written; a later one replaces an earlier of the same name."""
-    headers = {"User-Agent": USER_AGENT, "Accept": operation.accept or "*/*"}
+    headers = {"User-Agent": USER_AGENT, "Accept": operation.accept or "*/*", **told}
     try:
         for name, value in (*service.headers.items(), *operation.headers.items()):
             put_header(headers, name, checked_header(value))

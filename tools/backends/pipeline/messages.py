@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from tools.contracts import CallContext, Caller, CallerKind, ToolSpec, Transport
@@ -27,7 +27,10 @@ FAULTS: Final[Mapping[str, type[ControlPlaneError]]] = {
 
 @dataclass(frozen=True, slots=True)
 class QueryMessage:
-    """A query as a worker gets it. `asker` is the process that waits, `seconds` how long it will."""
+    """A query as a worker gets it. `asker` is the process that waits, `seconds` how long it will.
+
+    `trace` is the W3C context its spans are made below.
+    """
 
     tool: str
     pipeline: str
@@ -43,6 +46,7 @@ class QueryMessage:
     asker: str
     seconds: float
     wants_progress: bool
+    trace: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -64,12 +68,16 @@ class QueryMessage:
             asker=asker,
             seconds=context.deadline.remaining(),
             wants_progress=context.progress is not None,
+            trace=context.trace,
         )
 
     @classmethod
     def read(cls, wire: Mapping[str, Any]) -> QueryMessage:
-        """The message as a worker of this version understands it; what it does not know is left."""
-        return cls(**{name: wire[name] for name in cls.__slots__})
+        """The message as a worker of this version understands it; what it does not know is left.
+
+        A release before this one sent no trace.
+        """
+        return cls(**{name: wire[name] for name in cls.__slots__ if name in wire})
 
     def to_wire(self) -> dict[str, Any]:
         # Not `asdict`: what is inside is about to be written as JSON and need not be copied.

@@ -33,6 +33,7 @@ from tools.contracts import (
     wire_time,
 )
 from tools.errors import ExecutionFailed, ReportedByTool, ServiceUnavailable
+from tools.tracing import without_baggage
 from tools.upstreams import Upstream
 
 # Questions a server may ask in a row before it gives an answer.
@@ -138,6 +139,9 @@ class UpstreamBackend:
         _check_pin(spec, remote, connection)
         params = {"name": remote, "arguments": arguments}
         headers = _headers(connection, remote, arguments, session)
+        if context.trace:
+            # What stands between here and the server reads headers, not messages.
+            headers = {**(headers or {}), **without_baggage(context.trace)}
         meta = _told_upstream(context)
         round_ = context.round
         for _ in range(MOST_ROUNDS):

@@ -28,6 +28,11 @@ def trace_of(meta: Mapping[str, Any], headers: Mapping[str, str]) -> Mapping[str
     return {name: str(value) for name, value in given.items() if _is_sound(value)}
 
 
+def without_baggage(trace: Mapping[str, str]) -> dict[str, str]:
+    """`trace` for those who need not know each other: what callers put into baggage is not theirs."""
+    return {name: value for name, value in trace.items() if name != "baggage"}
+
+
 def _is_sound(value: Any) -> bool:
     return (
         isinstance(value, str) and 0 < len(value) <= LONGEST and _VISIBLE.match(value) is not None
