@@ -20,12 +20,13 @@ import controlplane.celery  # noqa: F401 - the worker check pings through this a
 from controlplane.buffered import BufferedBody
 from controlplane.corpora import CorporaEndpoint
 from controlplane.cors import ConfiguredCors
-from controlplane.opened import opened, shut, watching_health
+from controlplane.opened import opened, shut
 from controlplane.reload import reload_configuration
 from controlplane.rest import ViewEndpoint
 from controlplane.short_way import ShortWay
 from health.metrics import observe_call
-from health.views import HealthView, MetricsView
+from health.snapshot import watching
+from health.views import HealthView, LiveView, MetricsView, PipelinesView, ReadyView
 from tools.api.views import CallToolView, ToolsView
 from tools.errors import Starting
 from tools.execution.runtime import current
@@ -39,7 +40,7 @@ ADMIN_THREADS = 8
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
     """Open what calls need, drain the journal meanwhile, and close in the opposite order."""
     loop = asyncio.get_running_loop()
-    async with opened(wait=False) as runtime, watching_health(runtime):
+    async with opened(wait=False) as runtime, watching(runtime):
         runtime.observers.append(observe_call)
         reloads: set[asyncio.Task[None]] = set()
 
@@ -76,6 +77,9 @@ everything = Starlette(
         Route("/call-tool", ViewEndpoint(CallToolView.as_view())),
         Route("/tools", ViewEndpoint(ToolsView.as_view())),
         Route("/health", ViewEndpoint(HealthView.as_view())),
+        Route("/health/live", ViewEndpoint(LiveView.as_view())),
+        Route("/health/ready", ViewEndpoint(ReadyView.as_view())),
+        Route("/health/pipelines", ViewEndpoint(PipelinesView.as_view())),
         Route("/metrics", ViewEndpoint(MetricsView.as_view())),
         Route("/api/corpora{rest:path}", CorporaEndpoint()),
         *mcp_doors.routes(),

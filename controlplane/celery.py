@@ -34,11 +34,8 @@ def broker_url(redis_url: str) -> str:
 
 
 def _every(task: str, period: timedelta) -> dict[str, Any]:
-    """A beat entry whose message is worthless once the next one is due."""
-    seconds = period.total_seconds()
-    # Nobody reads the results, and beat would listen for each of them for ever.
-    options = {"expires": seconds, "ignore_result": True}
-    return {"task": task, "schedule": seconds, "options": options}
+    """What is put on the schedule when it is not there; operators may change it."""
+    return {"task": task, "schedule": period.total_seconds()}
 
 
 def _configuration() -> dict[str, Any]:
@@ -82,10 +79,16 @@ def _configuration() -> dict[str, Any]:
         "worker_hijack_root_logger": False,
         "worker_redirect_stdouts": False,
         "result_expires": timedelta(hours=1),
-        "beat_schedule_filename": str(settings.RUNTIME_PATHS.beat_schedule),
+        "beat_scheduler": "controlplane.beat:Scheduler",
+        # The beat tells each time it goes round that it runs; see health/checks/broker.py.
+        "beat_max_loop_interval": 2,
         "beat_schedule": {
             "prune-journal": _every("tools.tasks.prune_journal", timedelta(hours=1)),
             "prepare-journal": _every("tools.tasks.prepare_journal", timedelta(hours=1)),
+            "fold-figures": _every("tools.tasks.fold_figures", timedelta(minutes=1)),
+            # As often as the configuration of the service says; see controlplane/beat.py.
+            "health-checks": _every("health.tasks.check_health", timedelta(seconds=30)),
+            "prune-health": _every("health.tasks.prune_health", timedelta(hours=1)),
             "resume-indexes": _every("tools.tasks.resume_indexes", timedelta(seconds=30)),
         },
     }

@@ -205,6 +205,24 @@ VARIABLES: tuple[Variable, ...] = (
     ),
     Variable("RERANK_API_KEY", text, "", "Key of that API."),
     Variable(
+        "HEALTH_LEAST_FREE_MB",
+        integer(0, 1 << 30),
+        512,
+        "Megabytes free on the disk of VAR_DIR below which the service is degraded.",
+    ),
+    Variable(
+        "HEALTH_MOST_QUEUED",
+        integer(1, 10_000_000),
+        1000,
+        "Messages waiting in one queue above which the service is degraded.",
+    ),
+    Variable(
+        "HEALTH_SNAPSHOT_DAYS",
+        integer(1, 3650),
+        7,
+        "How many days the rounds of health checks are kept. Changes of status are kept for 400 days.",
+    ),
+    Variable(
         "TASK_KEEP_SECONDS",
         integer(1, 604_800),
         3600,

@@ -15,12 +15,13 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from controlplane.cors import ConfiguredCors
-from controlplane.opened import opened, shut, watching_health
+from controlplane.opened import opened, shut
 from controlplane.runtime.binding import sole_socket
 from controlplane.runtime.refusal import StartRefused
 from controlplane.runtime.release import release_database
 from controlplane.runtime.server import WebServer, prepare_process, server_of
 from controlplane.runtime.service import local_address, readable, refuse_keyless
+from health.snapshot import watching
 from tools.conf import ServiceSettings, deployment
 from tools.contracts import Credentials, Transport
 from tools.errors import ControlPlaneError, Starting
@@ -173,7 +174,7 @@ class NetworkListener:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._stop)
         async with (
             opened(wait=True) as runtime,
-            watching_health(runtime),
+            watching(runtime),
             self._doors.run(runtime),
         ):
             self._say(announcement(self._chosen, self._base, runtime.settings))

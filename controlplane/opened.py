@@ -1,9 +1,8 @@
-"""What processes that serve calls have open: a runtime, the drain of its journal, an eye on health."""
+"""What processes that serve calls have open: a runtime, the drain of its journal."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +11,6 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connection
 
-from health import snapshot
 from tools.conf import deployment
 from tools.contracts import ServiceState
 from tools.execution.ending import end
@@ -21,8 +19,6 @@ from tools.execution.runtime import Runtime, open_runtime
 from tools.services.drain_journal import JournalDrain
 from tools.services.sync_upstream import record_discovery
 from tools.upstreams import Discovered
-
-logger = logging.getLogger(__name__)
 
 # When the process was started, on the monotonic clock; known where it was started to serve.
 began: float | None = None
@@ -64,23 +60,3 @@ def shut(runtime: Runtime) -> None:
     """Refuse new calls from now on; those under way are completed."""
     if not runtime.stopping:
         runtime.become(ServiceState.SHUTTING_DOWN)
-
-
-@asynccontextmanager
-async def watching_health(runtime: Runtime) -> AsyncIterator[None]:
-    """Let the state of the process follow the checks, also while nobody asks for them."""
-    snapshot.on_status = lambda status: runtime.observe(snapshot.state_for(status))
-    watching = asyncio.create_task(_watch(runtime))
-    try:
-        yield
-    finally:
-        await end(watching)
-
-
-async def _watch(runtime: Runtime) -> None:
-    while True:
-        await asyncio.sleep(runtime.settings.monitoring_health_check_interval)
-        try:
-            await snapshot.current_health()
-        except Exception:
-            logger.exception("A health check failed on a bug")

@@ -48,15 +48,16 @@ def overall(
     """
     if database is not DependencyStatus.CONNECTED:
         return HealthStatus.UNAVAILABLE
-    of_pipelines = _of_pipelines(pipelines.values())
-    if of_pipelines is not HealthStatus.HEALTHY:
-        return of_pipelines
+    together = of_pipelines(pipelines.values())
+    if together is not HealthStatus.HEALTHY:
+        return together
     if database_slow or any(found is not DependencyStatus.CONNECTED for found in others.values()):
         return HealthStatus.DEGRADED
     return HealthStatus.HEALTHY
 
 
-def _of_pipelines(statuses: Iterable[HealthStatus]) -> HealthStatus:
+def of_pipelines(statuses: Iterable[HealthStatus]) -> HealthStatus:
+    """The health of all pipelines together; none of them counts as all healthy."""
     seen = set(statuses)
     if len(seen) == 1:
         return seen.pop()

@@ -16,6 +16,7 @@ from tools.execution import queries
 from tools.execution.background import background
 from tools.execution.task_runs import run_task
 from tools.pipelines.blocks.embedder import EmbedderUnavailable
+from tools.services import fold_figures as adding_up
 from tools.services import prune_journal as retention
 from tools.services.asked_upstream import START_SECONDS
 from tools.services.model_endpoints import connect_breakers
@@ -34,16 +35,22 @@ LOOK_KILL_SECONDS: Final = 5
 UNWRITTEN: Final[Mapping[str, Any]] = {"argsrepr": "(…)", "kwargsrepr": "{}"}
 
 
-@shared_task
+@shared_task(ignore_result=True)
 def prune_journal() -> int:
     """Remove request log rows that outlived their retention."""
     return retention.prune_journal()
 
 
-@shared_task
+@shared_task(ignore_result=True)
 def prepare_journal() -> int:
     """Make the coming days' partitions of the request log (PostgreSQL)."""
     return retention.prepare_journal()
+
+
+@shared_task(ignore_result=True)
+def fold_figures() -> int:
+    """Add up the figures of calls."""
+    return adding_up.fold_figures()
 
 
 @shared_task(bind=True, ignore_result=True, max_retries=MOST_OPENINGS)
@@ -178,7 +185,7 @@ def assemble_index(version_id: int) -> None:
     _index_versions().assemble(version_id)
 
 
-@shared_task
+@shared_task(ignore_result=True)
 def resume_indexes() -> int:
     """Go on with index versions that nobody works on any more."""
     return int(_index_versions().resume_indexes())

@@ -61,10 +61,6 @@ class RuntimePaths:
         return self.var_dir / "log"
 
     @property
-    def beat_schedule(self) -> Path:
-        return self.var_dir / "beat-schedule"
-
-    @property
     def start_lock(self) -> Path:
         """Held by whoever starts or oversees the processes of this folder."""
         return self.run_dir / "start.lock"

@@ -16,6 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from controlplane.runtime.binding import BACKLOG
 from controlplane.runtime.birth import process_age
+from controlplane.runtime.joining import JoiningHttp
 from controlplane.runtime.tuning import tune_interpreter
 
 # What must still fit into server.graceful_shutdown_seconds once calls are drained: closing
@@ -82,7 +83,7 @@ def server_of(
     config = uvicorn.Config(
         application,
         loop="uvloop",
-        http="httptools",
+        http=JoiningHttp,
         ws=PatientWebSocket,
         lifespan="on",
         log_config=None,

@@ -18,7 +18,8 @@ from health_check.exceptions import ServiceUnavailable
 from pytest_django import DjangoDbBlocker
 from typing_extensions import override
 
-from health.checks import Database, DependencyCheck, Overrun, Redis, Worker, answered
+from health.checks import Database, DependencyCheck, Overrun, Redis, Worker
+from health.checks.broker import answered
 from tests.health.parts import Hanging, celery_app, silent_server, sqlite_alias
 from tests.processes import wait_until
 

@@ -9,13 +9,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from health.metrics import REGISTRY, exposition, observe_call
-from tests.tools.backends.rows import finished
+from tests.tools.backends.rows import finished, logged
 from tools.backends import statistics
 from tools.errors import CallStatus, ErrorCode
 from tools.execution.runtime import Runtime, open_runtime
 from tools.guards.breaker import Breakers
 from tools.guards.redis import JOURNAL_STREAM, RedisLink
-from tools.models import ToolRequest
 
 
 @dataclass
@@ -152,7 +151,7 @@ async def test_while_redis_is_away_a_scrape_leaves_out_what_only_redis_knows(
 
 @pytest.fixture
 def logged_calls(transactional_db: None) -> None:
-    ToolRequest.objects.bulk_create(
+    logged(
         [
             finished("a", duration_ms=250.0),
             finished("a", duration_ms=250.0),

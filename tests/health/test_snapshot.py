@@ -1,37 +1,25 @@
-"""What is measured together and shared."""
+"""What is measured together, and what it means."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 import pytest
 from typing_extensions import override
 
-from health import snapshot
 from health.checks import DependencyCheck
 from health.connections import open_connections, pool_usage
-from health.snapshot import Dependency, HealthMonitor, assess
+from health.findings import Dependency, HealthReport, PipelineHealth
+from health.measure import Checks, assess, measure
 from health.status import DependencyStatus, HealthStatus
 from tests.health.parts import Answering, Hanging
 from tests.processes import wait_until
-from tools.conf import ServiceSettings
 
 UP = DependencyStatus.CONNECTED
-
-
-@pytest.fixture(autouse=True)
-def told() -> Iterator[list[HealthStatus]]:
-    """What the hook was told; the hook of the process afterwards."""
-    before = snapshot.on_status
-    heard: list[HealthStatus] = []
-    snapshot.on_status = heard.append
-    yield heard
-    snapshot.on_status = before
 
 
 @dataclass
@@ -53,11 +41,15 @@ class OtherMeeting(Meeting):
     name: ClassVar[str] = "other"
 
 
+async def measured(*checks: DependencyCheck, milliseconds: int = 1000) -> HealthReport:
+    return await measure(Checks(checks), None, timedelta(milliseconds=milliseconds), 1)
+
+
+@pytest.mark.django_db(transaction=True)
 async def test_checks_run_at_the_same_time() -> None:
     # F3-26: the slowest check alone decides how long an answer takes
     barrier = asyncio.Barrier(2)
-    monitor = HealthMonitor([Answering(), Meeting(barrier), OtherMeeting(barrier)])
-    report = await monitor.report()
+    report = await measured(Answering(), Meeting(barrier), OtherMeeting(barrier))
     assert {name: found.status for name, found in report.dependencies.items()} == {
         "database": UP,
         "meeting": UP,
@@ -66,41 +58,20 @@ async def test_checks_run_at_the_same_time() -> None:
     assert report.status is HealthStatus.HEALTHY
 
 
-async def test_askers_share_one_measurement_and_the_hook_hears_it_once(
-    told: list[HealthStatus],
-) -> None:
-    check = Answering()
-    monitor = HealthMonitor([check])
-    reports = await asyncio.gather(*(monitor.report() for _ in range(10)))
-    assert all(report is reports[0] for report in reports)
-    assert await monitor.report() is reports[0]
-    assert check.runs == 1
-    assert told == [HealthStatus.HEALTHY]
-
-
-async def test_a_hanging_dependency_is_reported_unknown_and_the_others_as_they_are(
-    told: list[HealthStatus], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.django_db(transaction=True)
+async def test_a_hanging_dependency_is_reported_unknown_and_the_others_as_they_are() -> None:
     # F3-26, S3-054
     hanging = Hanging()
-    monkeypatch.setattr(
-        snapshot, "_settings", lambda: ServiceSettings(monitoring_dependency_timeout_ms=20)
-    )
     try:
-        report = await HealthMonitor([Answering(), hanging]).report()
+        report = await measured(Answering(), hanging, milliseconds=20)
     finally:
         hanging.release.set()
     assert report.dependencies_to_wire() == {
         "database": {"status": "connected", "response_time_ms": 2},
         "hanging": {"status": "unknown", "error": "No answer within 0.02 s"},
     }
-    assert told == [HealthStatus.DEGRADED]
-
-
-async def test_without_a_hook_measuring_works() -> None:
-    snapshot.on_status = None
-    report = await HealthMonitor([Answering()]).report()
-    assert report.checked_at <= datetime.now(UTC)
+    assert report.status is HealthStatus.DEGRADED
+    assert report.reasons == ["hanging: No answer within 0.02 s"]
 
 
 def test_a_database_slower_than_100_ms_is_not_healthy() -> None:
@@ -121,6 +92,38 @@ def test_a_lost_database_is_told_to_the_tools_as_not_connected() -> None:
     assert report.for_tools()["status"] == "unavailable"
     database = report.for_tools()["database"]
     assert (database["connected"], database["response_time_ms"]) == (False, None)
+
+
+def test_pipelines_that_are_off_or_not_set_up_do_not_speak_for_the_service() -> None:
+    # S0-067, S0-068, S0-069
+    well = PipelineHealth(HealthStatus.HEALTHY)
+    down = PipelineHealth(HealthStatus.UNAVAILABLE, error="gone")
+    off = PipelineHealth(HealthStatus.UNAVAILABLE, error="It is switched off", counted=False)
+
+    def status(**pipelines: PipelineHealth) -> HealthStatus:
+        return assess({"database": Dependency(UP)}, pipelines).status
+
+    assert status(one=well, two=well) is HealthStatus.HEALTHY
+    assert status(one=well, two=off) is HealthStatus.HEALTHY
+    assert status(one=off, two=off) is HealthStatus.HEALTHY
+    assert status(one=well, two=down) is HealthStatus.DEGRADED
+    assert status(one=down, two=off) is HealthStatus.UNAVAILABLE
+
+
+def test_a_report_reads_back_as_it_was_written() -> None:
+    # S0-065, S0-070, S0-080
+    pipeline = PipelineHealth(HealthStatus.DEGRADED, datetime.now(UTC), 0.25, "2 failed", 41)
+    report = assess(
+        {
+            "database": Dependency(UP, response_time_ms=3),
+            "disk": Dependency(UP, details={"free_mb": 7}),
+            "redis": Dependency(DependencyStatus.UNKNOWN, error="No answer within 1 s"),
+        },
+        {"rag_basic": pipeline},
+    )
+    read = HealthReport.read(report.to_json())
+    assert read.to_json() == report.to_json()
+    assert read.reasons == ["redis: No answer within 1 s", "pipeline rag_basic: 2 failed"]
 
 
 @pytest.mark.django_db(transaction=True)

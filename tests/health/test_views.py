@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -13,7 +13,11 @@ from django.test import AsyncClient
 
 from health import snapshot
 from health.checks import DependencyCheck, Redis
-from health.snapshot import HealthMonitor
+from health.findings import Dependency, PipelineHealth, Source
+from health.latest import publish
+from health.measure import SLOW_DATABASE_MS, Checks, assess
+from health.status import DependencyStatus, HealthStatus, state_for
+from health.watch import HealthWatch
 from tests.health.parts import Answering, Hanging
 from tools.backends import statistics
 from tools.conf import deployment
@@ -29,9 +33,8 @@ WIRE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 async def runtime(transactional_db: None, redis_url: str) -> AsyncIterator[Runtime]:
     statistics.forget()
     async with open_runtime() as opened:
-        snapshot.on_status = lambda status: opened.observe(snapshot.state_for(status))
+        await opened.link.command("FLUSHALL")
         yield opened
-        snapshot.on_status = None
 
 
 @dataclass
@@ -48,29 +51,30 @@ def configure(runtime: Runtime, **values: object) -> None:
     runtime.use(replace(catalogue, settings=settings))
 
 
-def watch(monkeypatch: pytest.MonkeyPatch, checks: Sequence[DependencyCheck]) -> None:
-    monitor = HealthMonitor(checks)
-    monkeypatch.setattr(snapshot, "monitor", lambda: monitor)
+def watch(monkeypatch: pytest.MonkeyPatch, runtime: Runtime, *checks: DependencyCheck) -> None:
+    """Let this process measure with these checks, and nobody publish anything."""
+    one = HealthWatch(
+        runtime, Checks(checks), on_status=lambda status: runtime.observe(state_for(status))
+    )
+    monkeypatch.setattr(snapshot, "_watch", one)
 
 
 async def test_health_names_the_service_and_each_dependency(
     runtime: Runtime, async_client: AsyncClient, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # S3-052, S3-053, S3-056, S3-057, S3-058, S3-070, C08
+    # S3-052, S3-053, S3-056, S3-057, S3-058, S3-070, C08, F2-21
     configure(runtime, monitoring_dependency_timeout_ms=20_000)
-    watch(monkeypatch, [Answering(), Redis(redis_url)])
+    watch(monkeypatch, runtime, Answering(), Redis(redis_url))
     answer = await async_client.get("/health")
     body = answer.json()
     assert answer.status_code == 200
     assert set(body) == {
-        "status",
-        "service",
-        "version",
-        "uptime_seconds",
-        "dependencies",
-        "timestamp",
-        "state",
+        *("status", "reasons", "service", "version", "uptime_seconds", "dependencies", "pipelines"),
+        *("circuit_breakers", "metrics", "timestamp", "age_seconds", "source", "state"),
     }
+    assert body["reasons"] == []
+    assert body["source"] == "measured"
+    assert body["metrics"] == {"total": 0, "successful": 0, "failed": 0, "success_rate": 1.0}
     assert body["status"] == "healthy"
     assert body["state"] == "HEALTHY"
     assert body["service"] == runtime.settings.service_name
@@ -93,7 +97,7 @@ async def test_a_missing_dependency_degrades_and_its_return_heals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # S3-038, S3-039, S3-040, S3-054, F3-33
-    watch(monkeypatch, [Answering(), Redis(f"unix://{tmp_path}/nowhere.sock")])
+    watch(monkeypatch, runtime, Answering(), Redis(f"unix://{tmp_path}/nowhere.sock"))
     assert runtime.state is ServiceState.HEALTHY
     down = await async_client.get("/health")
     assert (down.status_code, down.json()["status"], down.json()["state"]) == (
@@ -105,7 +109,7 @@ async def test_a_missing_dependency_degrades_and_its_return_heals(
         "status": "unavailable",
         "error": "Redis cannot be reached",
     }
-    watch(monkeypatch, [Answering(), Redis(redis_url)])
+    watch(monkeypatch, runtime, Answering(), Redis(redis_url))
     back = await async_client.get("/health")
     assert (back.status_code, back.json()["status"], back.json()["state"]) == (
         200,
@@ -120,7 +124,7 @@ async def test_a_hung_database_is_unknown_and_the_service_unavailable(
     # S3-055, F3-26, F3-33, C06
     configure(runtime, monitoring_dependency_timeout_ms=20)
     hung = HungDatabase()
-    watch(monkeypatch, [hung, Redis(redis_url)])
+    watch(monkeypatch, runtime, hung, Redis(redis_url))
     try:
         answer = await async_client.get("/health")
     finally:
@@ -143,7 +147,7 @@ async def test_a_process_that_does_not_serve_says_unavailable(
     state: ServiceState,
 ) -> None:
     # S3-055, F3-33
-    watch(monkeypatch, [Answering()])
+    watch(monkeypatch, runtime, Answering())
     runtime.state = state
     answer = await async_client.get("/health")
     assert answer.status_code == 503
@@ -158,22 +162,69 @@ async def test_before_there_is_a_runtime_health_is_refused_in_the_envelope(
     assert answer.json()["code"] == "SERVICE_UNAVAILABLE"
 
 
-async def test_the_real_dependencies_are_database_redis_and_worker(
+async def test_the_real_dependencies_are_checked(
     runtime: Runtime, async_client: AsyncClient
 ) -> None:
     # S3-053, S3-054, S3-057, S3-070
     configure(runtime, monitoring_dependency_timeout_ms=2000)
-    snapshot.monitor.cache_clear()
     answer = await async_client.get("/health")
     body = answer.json()
     found = body["dependencies"]
-    assert list(found) == ["database", "redis", "worker"]
-    assert found["database"]["status"] == found["redis"]["status"] == "connected"
+    assert list(found) == ["database", "redis", "worker", "beat", "queues", "disk"]
+    connected = {name for name, one in found.items() if one["status"] == "connected"}
+    assert connected >= {"database", "redis", "queues", "disk"}
+    assert found["disk"]["details"]["free_mb"] > 0
     # Another test may have left a worker running; the verdict must agree with what was found.
-    worker = found["worker"]["status"] == "connected"
-    quick = found["database"]["response_time_ms"] < snapshot.SLOW_DATABASE_MS
-    assert body["status"] == ("healthy" if worker and quick else "degraded")
+    quick = found["database"]["response_time_ms"] < SLOW_DATABASE_MS
+    assert body["status"] == ("healthy" if len(connected) == len(found) and quick else "degraded")
     assert answer.status_code == 200
+
+
+async def test_what_a_round_of_the_workers_published_is_answered_with_its_age(
+    runtime: Runtime, async_client: AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # S0-079, S0-072
+    pipelines = {
+        "rag_basic": PipelineHealth(HealthStatus.HEALTHY, canary_ms=12),
+        "rag_crag": PipelineHealth(HealthStatus.DEGRADED, error="2 of its last 4 queries failed"),
+    }
+    up = Dependency(DependencyStatus.CONNECTED, response_time_ms=1)
+    report = assess({"database": up, "redis": up}, pipelines)
+    await publish(runtime, replace(report, source=Source.SNAPSHOT))
+    watch(monkeypatch, runtime, Answering(), Hanging())
+    assert snapshot._watch is not None
+    await snapshot._watch.look()
+    body = (await async_client.get("/health")).json()
+    assert (body["status"], body["state"]) == ("degraded", "DEGRADED")
+    assert body["source"] == "snapshot"
+    assert 0 <= body["age_seconds"] < 60
+    assert body["pipelines"] == {"rag_basic": "healthy", "rag_crag": "degraded"}
+    told = (await async_client.get("/health/pipelines")).json()
+    assert told["status"] == "degraded"
+    assert told["pipelines"]["rag_basic"]["canary_ms"] == 12
+    assert told["pipelines"]["rag_crag"]["error"] == "2 of its last 4 queries failed"
+    assert told["timestamp"] == body["timestamp"]
+
+
+async def test_liveness_looks_at_nothing_and_readiness_at_what_calls_need(
+    runtime: Runtime, async_client: AsyncClient, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(runtime, monitoring_dependency_timeout_ms=20)
+    hung = HungDatabase()
+    watch(monkeypatch, runtime, hung, Redis(redis_url))
+    try:
+        live = await async_client.get("/health/live")
+        unready = await async_client.get("/health/ready")
+    finally:
+        hung.release.set()
+    assert (live.status_code, live.json()["status"]) == (200, "live")
+    assert (unready.status_code, unready.json()["status"]) == (503, "not ready")
+    watch(monkeypatch, runtime, Answering(), Redis(redis_url))
+    ready = await async_client.get("/health/ready")
+    assert (ready.status_code, ready.json()["status"]) == (200, "ready")
+    runtime.state = ServiceState.SHUTTING_DOWN
+    assert (await async_client.get("/health/ready")).status_code == 503
+    assert (await async_client.get("/health/live")).status_code == 200
 
 
 async def test_other_methods_are_refused_in_the_envelope(

@@ -1,0 +1,149 @@
+"""Each web process keeps the report at hand that it answers from, and notices when it cannot be right.
+
+Workers make a round of all checks every interval and publish what they found. A process takes over
+what is published, once a second. It measures for itself when there is no recent report (the beat, the
+workers or Redis are away) or when it sees otherwise: it can use the database or Redis, which the
+report says is away, or the other way round. What it measures is published and written down as well,
+so that a change is told of though nobody makes rounds.
+
+    workers, every interval --> Redis --> report of each process --> GET /health
+    a process that knows better --^
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from health.checks import Database, Redis
+from health.findings import Dependency, HealthReport, Source
+from health.latest import latest, publish
+from health.measure import Checks, assess, measure, own_checks
+from health.pipelines import ROUND_SECONDS
+from health.record import keep
+from health.status import DependencyStatus, HealthStatus
+from tools.execution.federation import troubled
+from tools.execution.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY: Final = 1.0
+# A report is due every interval; so much later it has not come.
+GRACE_SECONDS: Final = 0.5
+# Whatever the interval: nobody is answered from an older one.
+OLDEST_SECONDS: Final = 60.0
+# How soon is looked again at what was amiss: a service that starts is well shortly after.
+AGAIN_SECONDS: Final = 2.5
+
+
+class HealthWatch:
+    """The report of one process. `on_status` is told the status of each new one."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        checks: Checks | None = None,
+        on_status: Callable[[HealthStatus], None] | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._checks = checks or own_checks()
+        self._on_status = on_status
+        self._report: HealthReport | None = None
+        self._database = Database()
+        self._recorded: tuple[HealthStatus, datetime] | None = None
+        self._measuring: asyncio.Task[HealthReport] | None = None
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except Exception:
+                logger.exception("A look at the health of the service failed on a bug")
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def report(self) -> HealthReport:
+        """The report at hand; measured now when it is too old to be one."""
+        report = self._report
+        if report is None or report.age_seconds > self._oldest():
+            report = await self._measured()
+        return self._with_own_troubles(report)
+
+    async def look(self) -> None:
+        """Take over what is published, or measure."""
+        known = await latest(self._runtime) or self._report
+        if known is not None and await self._believable(known):
+            self._take(known)
+        else:
+            report = await self._measured()
+            await publish(self._runtime, report)
+            await self._record(report)
+
+    async def _believable(self, report: HealthReport) -> bool:
+        if report.age_seconds > self._oldest() or self._is_worth_another(report):
+            return False
+        redis, database = report.dependencies[Redis.name], report.dependencies[Database.name]
+        if (redis.status is DependencyStatus.CONNECTED) != self._runtime.link.available:
+            return False
+        self._database.timeout = self._limit()
+        found = await self._database.get_result()
+        return (found.error is None) == (database.status is DependencyStatus.CONNECTED)
+
+    @staticmethod
+    def _is_worth_another(report: HealthReport) -> bool:
+        """Something was amiss, and no round is to be waited for."""
+        return (
+            report.source is Source.MEASURED
+            and report.status is not HealthStatus.HEALTHY
+            and report.age_seconds > AGAIN_SECONDS
+        )
+
+    def _oldest(self) -> float:
+        interval = self._runtime.settings.monitoring_health_check_interval
+        return min(OLDEST_SECONDS, interval + GRACE_SECONDS)
+
+    def _limit(self) -> timedelta:
+        return timedelta(milliseconds=self._runtime.settings.monitoring_dependency_timeout_ms)
+
+    async def _measured(self) -> HealthReport:
+        """A report measured now; all who ask meanwhile share one measurement."""
+        if self._measuring is None or self._measuring.done():
+            limit = self._limit()
+            seconds = min(ROUND_SECONDS, limit.total_seconds())
+            self._measuring = asyncio.create_task(
+                measure(self._checks, self._runtime, limit, seconds)
+            )
+        report = await asyncio.shield(self._measuring)
+        self._take(report)
+        return report
+
+    def _take(self, report: HealthReport) -> None:
+        self._report = report
+        if self._on_status is not None:
+            self._on_status(self._with_own_troubles(report).status)
+
+    def _with_own_troubles(self, report: HealthReport) -> HealthReport:
+        """What this process knows of its own connections to MCP servers is newer than any report."""
+        worse = {
+            name: Dependency(DependencyStatus.UNAVAILABLE, error=why)
+            for name, why in troubled().items()
+            if name not in report.dependencies
+            or report.dependencies[name].status is DependencyStatus.CONNECTED
+        }
+        if not worse:
+            return report
+        seen = assess({**report.dependencies, **worse}, report.pipelines)
+        return report.with_status(seen.status, seen.dependencies)
+
+    async def _record(self, report: HealthReport) -> None:
+        """Keep what was measured here: each change, and one an interval."""
+        interval = timedelta(seconds=self._runtime.settings.monitoring_health_check_interval)
+        if self._recorded is not None:
+            status, at = self._recorded
+            if status is report.status and datetime.now(UTC) - at < interval:
+                return
+        if await keep(report):
+            self._recorded = report.status, datetime.now(UTC)
