@@ -34,6 +34,7 @@ def closing(call_id: str, **changes: Any) -> dict[str, Any]:
     """The closing event of a call that worked."""
     event = opening(call_id, kind="close", state="completed", source="builtin")
     return event | {
+        "dependency": "",
         "status": "success",
         "code": "",
         "error": "",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from tools.backends.ports import ports
 from tools.backends.statistics import DEFAULT_RANGE, RANGES, RecentCalls, recent_calls
 from tools.contracts import Caller, wire_time
 from tools.errors import ServiceUnavailable, TransportFault
+from tools.figures import CallStatistics
+from tools.selectors.figures import By
 
 TECHNIQUES: Final = (
     "rag_basic",
@@ -19,6 +22,9 @@ TECHNIQUES: Final = (
     "rag_pylate_colbert",
     "rag_iris_global_graphrag",
 )
+
+# The contract of the tool names these; the service has longer ones.
+RAG_RANGES: Final = tuple(name for name, length in RANGES.items() if length <= timedelta(days=7))
 
 HEALTH_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -43,7 +49,7 @@ METRICS_SCHEMA: Final[Mapping[str, Any]] = {
     "properties": {
         "time_range": {
             "type": "string",
-            "enum": list(RANGES),
+            "enum": list(RAG_RANGES),
             "default": DEFAULT_RANGE,
             "description": "How far back to look.",
         },
@@ -119,8 +125,10 @@ async def _performance() -> dict[str, Any] | None:
 async def rag_metrics(arguments: Mapping[str, Any], caller: Caller) -> Mapping[str, Any]:
     """Counts and response times of RAG queries over a range. Times are null without queries."""
     names = frozenset(arguments.get("technique_filter") or TECHNIQUES)
-    recent = await recent_calls(arguments.get("time_range", DEFAULT_RANGE), names)
+    time_range = arguments.get("time_range", DEFAULT_RANGE)
+    recent = await recent_calls(time_range, names, By.TOOL)
     calls = recent.calls
+    none = CallStatistics()
     answer: dict[str, Any] = {
         "time_range": recent.time_range,
         "total_queries": calls.total,
@@ -129,11 +137,32 @@ async def rag_metrics(arguments: Mapping[str, Any], caller: Caller) -> Mapping[s
         "average_response_time_ms": calls.average_ms,
         "p95_response_time_ms": calls.p95_ms,
         "p99_response_time_ms": calls.p99_ms,
+        "p50_response_time_ms": calls.p50_ms,
+        "error_rate": calls.error_rate,
+        "queries_per_minute": calls.queries_per_minute,
         "technique_usage": {
             name: calls.by_tool.get(name, 0) for name in TECHNIQUES if name in names
+        },
+        "techniques": {
+            name: _of_technique(recent.groups.get(name, none))
+            for name in TECHNIQUES
+            if name in names
         },
         "as_of": wire_time(recent.as_of),
     }
     if arguments.get("include_error_details", False):
         answer["error_breakdown"] = dict(calls.by_code)
     return answer
+
+
+def _of_technique(calls: CallStatistics) -> dict[str, Any]:
+    return {
+        "total_queries": calls.total,
+        "failed_queries": calls.failed + calls.timeout,
+        "error_rate": calls.error_rate,
+        "queries_per_minute": calls.queries_per_minute,
+        "average_response_time_ms": calls.average_ms,
+        "p50_response_time_ms": calls.p50_ms,
+        "p95_response_time_ms": calls.p95_ms,
+        "p99_response_time_ms": calls.p99_ms,
+    }

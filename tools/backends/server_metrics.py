@@ -1,4 +1,4 @@
-"""`server_metrics`: how the whole service is doing, from the request log and this process."""
+"""`server_metrics`: how the whole service is doing, from the figures of calls and this process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from tools.backends.statistics import (
     RANGES,
     RecentCalls,
     recent_calls,
+    recent_retries,
 )
 from tools.contracts import Caller, wire_time
 from tools.errors import ErrorCode
-from tools.selectors.journal import CallStatistics
+from tools.figures import CallStatistics
+from tools.selectors.journal import Retries
 
 BUSIEST: Final = 10
+NO_RETRIES: Final = Retries()
 # What speaks against this service; the other codes speak against callers or what is behind a tool.
 OWN_FAILURES: Final = (ErrorCode.INTERNAL_ERROR, ErrorCode.SERVICE_UNAVAILABLE)
 
@@ -32,7 +35,7 @@ SCHEMA: Final[Mapping[str, Any]] = {
             "type": "string",
             "enum": list(RANGES),
             "default": DEFAULT_RANGE,
-            "description": "How far back the figures of the request log go.",
+            "description": "How far back the figures of calls go.",
         }
     },
     "required": [],
@@ -128,13 +131,13 @@ def forget() -> None:
 
 
 async def _render(time_range: str, named: bool) -> Mapping[str, Any]:
-    recent = await recent_calls(time_range)
+    recent, retries = await recent_calls(time_range), await recent_retries(time_range)
     live = ports.live() if ports.live else {}
     calls = recent.calls
-    figures = figures_of(calls, live)
+    figures = figures_of(calls, live, retries)
     answer = {
         **_process(live),
-        **_log(recent),
+        **_counted(recent),
         "cache": {
             "hits": calls.cache_hits,
             "misses": calls.cache_misses,
@@ -162,7 +165,9 @@ async def _render(time_range: str, named: bool) -> Mapping[str, Any]:
     return answer
 
 
-def figures_of(calls: CallStatistics, live: Mapping[str, Any]) -> ServerMetrics:
+def figures_of(
+    calls: CallStatistics, live: Mapping[str, Any], retries: Retries = NO_RETRIES
+) -> ServerMetrics:
     """The figures that these calls and what a process knows of itself give."""
     return ServerMetrics(
         discovery_times=tuple(live.get("discovery_times") or ()),
@@ -173,8 +178,8 @@ def figures_of(calls: CallStatistics, live: Mapping[str, Any]) -> ServerMetrics:
         cache_hits=calls.cache_hits,
         cache_misses=calls.cache_misses,
         startup_time=live.get("startup_seconds"),
-        error_retries=calls.error_retries,
-        error_retry_successes=calls.error_retry_successes,
+        error_retries=retries.tried,
+        error_retry_successes=retries.worked,
         calls=calls.total,
         own_failures=sum(calls.by_code.get(code.value, 0) for code in OWN_FAILURES),
     )
@@ -196,7 +201,7 @@ def _process(live: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _log(recent: RecentCalls) -> dict[str, Any]:
+def _counted(recent: RecentCalls) -> dict[str, Any]:
     calls = recent.calls
     return {
         "as_of": wire_time(recent.as_of),

@@ -52,6 +52,13 @@ class ToolSpec:
     long_running: bool = False
     binding: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def behind(self) -> str:
+        """What its calls are counted under beside itself: the server, API or pipeline behind it."""
+        if self.dependency or self.source is not ToolSource.PIPELINE:
+            return self.dependency
+        return f"pipeline:{self.binding.get('pipeline') or self.name}"
+
     def to_http(self) -> dict[str, Any]:
         """The tool as `GET /tools` lists it."""
         return {

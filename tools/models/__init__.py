@@ -3,6 +3,7 @@
 from tools.models.access import ApiClient
 from tools.models.catalog import CatalogState, Tool, Toolset
 from tools.models.corpora import Chunk, Corpus, Document, IndexEntry, IndexVersion
+from tools.models.figures import CallFigures, CallTotals
 from tools.models.http_apis import ApiOperation, ApiService
 from tools.models.journal import ToolRequest, ToolResponse
 from tools.models.offerings import Prompt, Resource
@@ -15,6 +16,8 @@ __all__ = [
     "ApiClient",
     "ApiOperation",
     "ApiService",
+    "CallFigures",
+    "CallTotals",
     "CatalogState",
     "Chunk",
     "Corpus",

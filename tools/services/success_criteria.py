@@ -10,7 +10,8 @@ from typing import Any
 from tools.backends.ports import ports
 from tools.backends.server_metrics import ServerMetrics, figures_of
 from tools.backends.statistics import RANGES
-from tools.selectors.journal import call_statistics
+from tools.selectors.figures import aligned, call_figures
+from tools.selectors.journal import error_retries
 
 __all__ = ["RANGES", "Criterion", "success_criteria"]
 
@@ -30,7 +31,9 @@ def success_criteria(span: timedelta) -> list[Criterion]:
     """All of them, over the calls of the last `span` and what this process knows of itself."""
     until = datetime.now(UTC)
     live = ports.live() if ports.live else {}
-    figures = figures_of(call_statistics(until - span, until), live)
+    since = until - span
+    calls = call_figures(aligned(since, until), until).total
+    figures = figures_of(calls, live, error_retries(since, until))
     found = [
         *_of_the_process(figures, live),
         _percent(

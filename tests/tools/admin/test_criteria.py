@@ -7,9 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from tests.tools.backends.rows import finished, invalid
+from tests.tools.backends.rows import finished, invalid, logged
 from tools.errors import ErrorCode
-from tools.models import ToolRequest
 
 PAGE = "admin:tools_toolrequest_criteria"
 pytestmark = pytest.mark.django_db
@@ -22,7 +21,7 @@ def shown(client: Client, **query: str) -> dict[str, tuple[str, bool | None]]:
 
 def test_criteria_are_measured_from_the_log(admin_client: Client) -> None:
     # S4-074 S4-075 S4-076 S4-077 S4-079 S4-083
-    ToolRequest.objects.bulk_create(
+    logged(
         [
             finished("a", cache_hit=True),
             finished("a", cache_hit=False),

@@ -7,11 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from tests.tools.backends.rows import finished
+from tests.tools.backends.rows import finished, logged
 from tools.backends import server_metrics, statistics
 from tools.backends.ports import Ports, ports
 from tools.errors import ErrorCode
-from tools.models import ToolRequest
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def fresh() -> Iterator[None]:
 @pytest.fixture
 def rag_calls(transactional_db: None) -> None:
     """A hundred recent successes of 1 to 100 ms, four failures, and calls that must not count."""
-    ToolRequest.objects.bulk_create(
+    logged(
         [finished("rag_basic", duration_ms=float(number)) for number in range(1, 101)]
         + [
             finished("rag_crag", duration_ms=200.0, code=ErrorCode.EXECUTION_ERROR),

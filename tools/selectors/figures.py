@@ -1,0 +1,152 @@
+"""Figures of calls over a stretch of time, added up from what is kept per minute and per hour.
+
+A row of figures belongs to a stretch when its minute begins in it, or its hour once it is too old to be
+kept by the minute (`MINUTES_KEPT`). So the ends of a stretch are exact to the minute, or to the hour; ask
+with `aligned` times, and neighbouring stretches count every call once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from django.db.models import QuerySet, Sum
+
+from tools.figures import NUMBERS, CallStatistics, Gathered
+from tools.models import CallFigures
+from tools.models.figures import LENGTHS
+
+MINUTES_KEPT: Final = timedelta(hours=48)
+HOURS_KEPT: Final = timedelta(days=400)
+MOST_GROUPS: Final = 50
+_MINUTE: Final = timedelta(minutes=1)
+_HOUR: Final = timedelta(hours=1)
+_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_AT_ONCE: Final = 2000
+
+
+# Tool, status, code; numbers, histogram, sketch.
+_Written = tuple[str, str, str, tuple[Sequence[float], str, str]]
+
+
+class By(StrEnum):
+    """What calls can be told apart by."""
+
+    TOOL = "tool"
+    SOURCE = "source"
+    DEPENDENCY = "dependency"
+    CALLER = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which calls to look at; None means all."""
+
+    tools: Collection[str] | None = None
+    source: str | None = None
+    dependency: str | None = None
+    caller: str | None = None
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        if self.tools is not None:
+            rows = rows.filter(tool__in=sorted(self.tools))
+        for name in ("source", "dependency", "caller"):
+            value = getattr(self, name)
+            if value is not None:
+                rows = rows.filter(**{name: value})
+        return rows
+
+
+EVERY: Final = Chosen()
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All chosen calls of a stretch, and by group the busiest, most calls first.
+
+    Calls of what is no tool, or of a tool that depends on nothing, are in no such group.
+    """
+
+    total: CallStatistics
+    groups: Mapping[str, CallStatistics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One step of a series."""
+
+    begins_at: datetime
+    calls: CallStatistics
+
+
+def aligned(moment: datetime, now: datetime) -> datetime:
+    """The nearest moment that a stretch can begin or end at: half a minute away at most, or half an hour."""
+    step = _MINUTE if moment > now - MINUTES_KEPT + _HOUR else _HOUR
+    return _floor(moment + step / 2, step)
+
+
+def call_figures(
+    since: datetime,
+    until: datetime,
+    *,
+    by: By | None = None,
+    chosen: Chosen = EVERY,
+    most: int = MOST_GROUPS,
+) -> Figures:
+    """What happened to the calls of the minutes that begin from `since` until before `until`."""
+    rows = _rows(since, until, chosen)
+    names = _busiest(rows, by, most) if by else []
+    groups = {name: Gathered() for name in names}
+    total = Gathered()
+    for group, row in _read(rows, by or By.TOOL):
+        total.add(*row)
+        if group in groups:
+            groups[group].add(*row)
+    minutes = (until - since) / _MINUTE
+    return Figures(
+        total.statistics(minutes),
+        {name: gathered.statistics(minutes) for name, gathered in groups.items()},
+    )
+
+
+def call_series(
+    since: datetime, until: datetime, step: timedelta, *, chosen: Chosen = EVERY
+) -> list[Point]:
+    """The same step by step, those without calls included; the first begins at or before `since`.
+
+    Steps are whole minutes; whole hours where minutes are no longer kept.
+    """
+    first = _floor(since, step)
+    gathered = {first + step * place: Gathered() for place in range(-((first - until) // step))}
+    for begins_at, row in _read(_rows(first, until, chosen), "begins_at"):
+        gathered[_floor(begins_at, step)].add(*row)
+    minutes = step / _MINUTE
+    return [Point(begin, found.statistics(minutes)) for begin, found in gathered.items()]
+
+
+def _rows(since: datetime, until: datetime, chosen: Chosen) -> QuerySet[Any]:
+    found = CallFigures.objects.filter(
+        seconds__in=LENGTHS, begins_at__gte=since, begins_at__lt=until
+    )
+    return chosen.narrow(found).order_by()
+
+
+def _busiest(rows: QuerySet[Any], by: By, most: int) -> list[str]:
+    counted = rows.exclude(**{by.value: ""}).values(by.value).annotate(sum=Sum("calls"))
+    return list(counted.order_by("-sum", by.value).values_list(by.value, flat=True)[:most])
+
+
+def _read(rows: QuerySet[Any], told_apart_by: str) -> Iterator[tuple[Any, _Written]]:
+    """One statement, so that what is added up meanwhile is seen once; a few rows in memory at a time."""
+    columns = (told_apart_by, "tool", "status", "code", *NUMBERS, "histogram", "sketch")
+    for apart, tool, status, code, *numbers, histogram, sketch in rows.values_list(
+        *columns
+    ).iterator(chunk_size=_AT_ONCE):
+        yield apart, (tool, status, code, (numbers, histogram, sketch))
+
+
+def _floor(moment: datetime, step: timedelta) -> datetime:
+    return moment - (moment - _EPOCH) % step
