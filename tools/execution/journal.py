@@ -55,6 +55,7 @@ class CallRecord:
         self.caller = caller
         self.tool = call.tool
         self.source = ""
+        self.dependency = ""
         self.state = CallState.RECEIVED
         self.status: CallStatus | None = None
         self.code: ErrorCode | None = None
@@ -90,6 +91,7 @@ class CallRecord:
 
     def found(self, spec: ToolSpec) -> None:
         self.source = spec.source.value
+        self.dependency = spec.behind
 
     def answered(self, encoded: str, *, keep_body: bool) -> None:
         """Note the size of the answer and, where the tool allows it, its text."""
@@ -210,6 +212,7 @@ def closing_event(record: CallRecord, limit: int) -> dict[str, Any]:
         **record.opening,
         "kind": "close",
         "source": record.source,
+        "dependency": record.dependency,
         "state": record.state.value,
         "status": record.status.value if record.status else "",
         "code": record.code.value if record.code else "",
