@@ -13,6 +13,7 @@ import redis
 from django.conf import settings
 from django.db import connection
 
+from tests import certificates
 from tests.doors import RestDoor
 from tests.faults.backend import FakeBackend
 from tests.processes import start_valkey
@@ -27,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Processes that tests start inherit that, and some are ended that way.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    certificates.read_once()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
