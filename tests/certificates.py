@@ -17,7 +17,7 @@ _read = httpcore2.default_ssl_context
 
 def read_once() -> None:
     """Let clients that say nothing about certificates share one context."""
-    httpcore2.default_ssl_context = _shared  # type: ignore[assignment]
+    httpcore2.default_ssl_context = _shared
 
 
 def _shared(*, _trust_env: bool = True) -> ssl.SSLContext:
