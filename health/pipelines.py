@@ -19,8 +19,6 @@ from tools.contracts import ToolSource
 from tools.execution.runtime import Runtime
 from tools.selectors.pipelines import PipelineFigures, pipeline_figures
 
-# How long a test query may take. Workers that are all busy get to it later, which is not a fault.
-ROUND_SECONDS: Final = 5.0
 RECENT: Final = timedelta(minutes=5)
 # A pipeline is degraded when this share of recent queries failed, and more than a single one.
 TOO_MANY: Final = 0.1
@@ -54,7 +52,8 @@ def judge(sung: Canary, figures: PipelineFigures) -> PipelineHealth:
     status, error = HealthStatus.HEALTHY, sung.error
     if sung.error is not None:
         alive = figures.last_success is not None and _now() - figures.last_success < ALIVE
-        status = HealthStatus.DEGRADED if sung.late and alive else HealthStatus.UNAVAILABLE
+        only_slow = sung.late == 1 or (sung.late > 1 and alive)
+        status = HealthStatus.DEGRADED if only_slow else HealthStatus.UNAVAILABLE
     elif figures.recent_failed >= FEWEST and figures.recent_failed >= TOO_MANY * figures.recent:
         status = HealthStatus.DEGRADED
         error = f"{figures.recent_failed} of its last {figures.recent} queries failed"

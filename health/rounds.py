@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from health.canary import ROUND_SECONDS
 from health.findings import HealthReport, Source
 from health.latest import publish
 from health.measure import measure, own_checks
-from health.pipelines import ROUND_SECONDS
 from health.record import keep
 from tools.execution.runtime import current
 from tools.guards.redis import RedisDown

@@ -18,11 +18,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from health.canary import ROUND_SECONDS
 from health.checks import Database, Redis
-from health.findings import Dependency, HealthReport, Source
+from health.findings import Dependency, HealthReport
 from health.latest import latest, publish
 from health.measure import Checks, assess, measure, own_checks
-from health.pipelines import ROUND_SECONDS
 from health.record import keep
 from health.status import DependencyStatus, HealthStatus
 from tools.execution.federation import troubled
@@ -53,6 +53,7 @@ class HealthWatch:
         self._on_status = on_status
         self._report: HealthReport | None = None
         self._database = Database()
+        self._amiss_since: datetime | None = None
         self._recorded: tuple[HealthStatus, datetime] | None = None
         self._measuring: asyncio.Task[HealthReport] | None = None
 
@@ -92,14 +93,15 @@ class HealthWatch:
         found = await self._database.get_result()
         return (found.error is None) == (database.status is DependencyStatus.CONNECTED)
 
-    @staticmethod
-    def _is_worth_another(report: HealthReport) -> bool:
-        """Something was amiss, and no round is to be waited for."""
-        return (
-            report.source is Source.MEASURED
-            and report.status is not HealthStatus.HEALTHY
-            and report.age_seconds > AGAIN_SECONDS
-        )
+    def _is_worth_another(self, report: HealthReport) -> bool:
+        """Something is amiss. It is looked at again soon, less often the longer it lasts."""
+        if report.status is HealthStatus.HEALTHY:
+            self._amiss_since = None
+            return False
+        if self._amiss_since is None:
+            self._amiss_since = report.checked_at
+        lasted = (datetime.now(UTC) - self._amiss_since).total_seconds()
+        return report.age_seconds > max(AGAIN_SECONDS, lasted / 10)
 
     def _oldest(self) -> float:
         interval = self._runtime.settings.monitoring_health_check_interval

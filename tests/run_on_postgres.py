@@ -36,35 +36,71 @@ SETTINGS = {
 }
 
 
+class PostgresServer:
+    """A server in a folder of its own; can be stopped and started again in between."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = f"postgres://postgres@/postgres?host={folder}"
+        self._identity = _identity()
+        self._binaries = _binaries(folder, copied=bool(self._identity))
+        if self._identity:
+            shutil.chown(folder, self._identity["user"], self._identity["group"])
+        initdb = [self._binaries / "initdb", "-D", folder / "data", *INITIAL]
+        _run(initdb, self._identity)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns when it takes connections."""
+        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        folder = str(self.folder)
+        with (self.folder / "log").open("ab") as log:
+            started = subprocess.Popen(
+                [
+                    self._binaries / "postgres",
+                    "-D",
+                    f"{folder}/data",
+                    "-k",
+                    folder,
+                    "-h",
+                    "",
+                    *options,
+                ],
+                stdout=log,
+                stderr=log,
+                **self._identity,
+            )
+        self._process = started
+        _wait(started, self.url, self.folder / "log")
+
+    def stop(self) -> None:
+        """Fast shutdown: open sessions are ended."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(30)
+            self._process = None
+
+
+@contextmanager
+def postgres_server() -> Iterator[PostgresServer]:
+    """A fresh server that runs; stopped and removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="cp-pg-"))
+    try:
+        server = PostgresServer(folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def postgres() -> Iterator[str]:
     """The URL of a fresh server; stopped and removed afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="cp-pg-"))
-    identity = _identity()
-    try:
-        binaries = _binaries(folder, copied=bool(identity))
-        data = folder / "data"
-        if identity:
-            shutil.chown(folder, identity["user"], identity["group"])
-        _run([binaries / "initdb", "-D", data, *INITIAL], identity)
-        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        with (folder / "log").open("wb") as log:
-            server = subprocess.Popen(
-                [binaries / "postgres", "-D", data, "-k", folder, "-h", "", *options],
-                stdout=log,
-                stderr=log,
-                **identity,
-            )
-        try:
-            url = f"postgres://postgres@/postgres?host={folder}"
-            _wait(server, url, folder / "log")
-            yield url
-        finally:
-            # Fast shutdown: open sessions are ended.
-            server.send_signal(signal.SIGINT)
-            server.wait(30)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with postgres_server() as server:
+        yield server.url
 
 
 def _identity() -> dict[str, Any]:
