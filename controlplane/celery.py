@@ -89,6 +89,7 @@ def _configuration() -> dict[str, Any]:
             # As often as the configuration of the service says; see controlplane/beat.py.
             "health-checks": _every("health.tasks.check_health", timedelta(seconds=30)),
             "prune-health": _every("health.tasks.prune_health", timedelta(hours=1)),
+            "send-webhooks": _every("health.tasks.send_deliveries", timedelta(seconds=30)),
             "resume-indexes": _every("tools.tasks.resume_indexes", timedelta(seconds=30)),
         },
     }

@@ -16,10 +16,12 @@ class HealthConfig(AppConfig):
     @override
     def ready(self) -> None:
         from health.connections import open_connections
+        from health.webhooks.workers import delivery_workers
         from tools.backends.ports import ports
 
         open_connections.listen()
         ports.health = measured_health
+        delivery_workers.send = _send_delivery
 
 
 async def measured_health() -> Mapping[str, Any]:
@@ -28,3 +30,10 @@ async def measured_health() -> Mapping[str, Any]:
 
     report = await current_health()
     return report.for_tools()
+
+
+def _send_delivery(key: int, wait: int) -> None:
+    """Imported when first needed: most processes never send one."""
+    from health.tasks import tell_workers
+
+    tell_workers(key, wait)

@@ -39,13 +39,14 @@ class Conditions:
     """What one attempt runs under.
 
     `pool` has the connections of `service`, which is only a name here; attempts count from 0. Answers
-    of more than `most` bytes are refused.
+    of more than `most` bytes are refused. Unless it may `follow`, a redirect is an answer like any other.
     """
 
     pool: httpcore2.AsyncConnectionPool
     service: str
     attempt: int
     most: int = MOST_BYTES
+    follow: bool = True
 
 
 async def exchange(request: Outgoing, conditions: Conditions) -> Answer:
@@ -58,7 +59,7 @@ async def exchange(request: Outgoing, conditions: Conditions) -> Answer:
     for hop in range(MOST_REDIRECTS + 1):
         answer = await _send(request, conditions, hop)
         location = answer.headers.get("location", "")
-        if answer.status not in _REDIRECTS or not location:
+        if answer.status not in _REDIRECTS or not location or not conditions.follow:
             return answer
         request = redirected(request, answer.status, location)
     raise RedirectRefused(f"it redirects more than {MOST_REDIRECTS} times")
