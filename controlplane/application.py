@@ -24,7 +24,6 @@ from controlplane.opened import opened, shut
 from controlplane.reload import reload_configuration
 from controlplane.rest import ViewEndpoint
 from controlplane.short_way import ShortWay
-from health.metrics import observe_call
 from health.snapshot import watching
 from health.views import HealthView, LiveView, MetricsView, PipelinesView, ReadyView
 from tools.api.views import CallToolView, ToolsView
@@ -41,7 +40,6 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
     """Open what calls need, drain the journal meanwhile, and close in the opposite order."""
     loop = asyncio.get_running_loop()
     async with opened(wait=False) as runtime, watching(runtime):
-        runtime.observers.append(observe_call)
         reloads: set[asyncio.Task[None]] = set()
 
         def reload() -> None:

@@ -129,6 +129,10 @@ class Tally:
         self.histogram = [mine + other for mine, other in zip(self.histogram, others, strict=True)]
         self.sketch.merge(sketch)
 
+    def include(self, other: Tally) -> None:
+        """Add another tally."""
+        self.merge(other.numbers, other.written_histogram(), other.sketch.written())
+
     def written_histogram(self) -> str:
         return orjson.dumps(self.histogram).decode()
 
