@@ -17,8 +17,8 @@ class HungUp(Exception):
     """The client went away before its body was complete."""
 
 
-async def buffered(scope: Scope, receive: Receive) -> tuple[Receive, bytes]:
-    """A `receive` that gives the whole body at once, then whatever follows; and the body.
+async def whole_body(scope: Scope, receive: Receive) -> bytes:
+    """The body of a request.
 
     Raises:
         BodyTooLarge, MalformedRequest: it is too large, or too slow.
@@ -30,18 +30,22 @@ async def buffered(scope: Scope, receive: Receive) -> tuple[Receive, bytes]:
             raise _too_large(limit)
     try:
         async with asyncio.timeout(SLOWEST_BODY):
-            body = await _gather(receive, limit)
+            return await _gather(receive, limit)
     except TimeoutError:
         raise MalformedRequest(
             f"The body did not arrive within {SLOWEST_BODY} s",
             ErrorDetails(suggestion="Send the whole body at once"),
         ) from None
+
+
+def replaying(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read, then whatever follows."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
         return pending.pop() if pending else await receive()
 
-    return replay, body
+    return replay
 
 
 async def _gather(receive: Receive, limit: int) -> bytes:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Final
+
+from typing_extensions import override
 
 from tools.contracts import Transport
 from tools.errors import ConnectionLimitExceeded
@@ -21,14 +24,9 @@ class Connections:
         self._limit = limit
         self._open: Counter[Transport] = Counter()
         self._held: Counter[tuple[Transport, str]] = Counter()
-        self.peak = 0
+        self.current = self.peak = 0
 
-    @property
-    def current(self) -> int:
-        return self._open.total()
-
-    @contextmanager
-    def admit(self, transport: Transport, client: str = "") -> Iterator[None]:
+    def admit(self, transport: Transport, client: str = "") -> AbstractContextManager[None]:
         """Hold one connection. Where `client` tells clients apart, two of the same count as one.
 
         Raises:
@@ -41,16 +39,35 @@ class Connections:
             raise ConnectionLimitExceeded(limit, count)
         self._open[transport] += added
         self._held[key] += 1
+        self.current += added
         self.peak = max(self.peak, self.current)
-        try:
-            yield
-        finally:
-            self._leave(key)
+        return _Admitted(self, key)
 
-    def _leave(self, key: tuple[Transport, str]) -> None:
+    def leave(self, key: tuple[Transport, str]) -> None:
+        """Give back one connection."""
         transport, client = key
         if not client or self._held[key] != HELD_BY_ONE_CLIENT:
             self._open[transport] -= 1
+            self.current -= 1
         self._held[key] -= 1
         if not self._held[key]:
             del self._held[key]
+
+
+class _Admitted(AbstractContextManager[None]):
+    """One connection that is held. A class, as every message has one and a generator costs more."""
+
+    __slots__ = ("_connections", "_key")
+
+    def __init__(self, connections: Connections, key: tuple[Transport, str]) -> None:
+        self._connections = connections
+        self._key = key
+
+    @override
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._connections.leave(self._key)

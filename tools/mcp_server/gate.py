@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from tools.contracts import CallerKind, Credentials, Transport
@@ -35,14 +34,19 @@ def trimmed(scope: Scope) -> Scope:
     return scope
 
 
+def headers_in(scope: Scope) -> dict[bytes, bytes]:
+    """The headers by their names; of one that comes twice the first counts."""
+    return dict(reversed(scope["headers"]))
+
+
 async def peer_of(scope: Scope, transport: Transport) -> Peer:
     """Who is calling.
 
     Raises:
         ControlPlaneError: wrong host or origin, unknown caller or toolset, or not serving now.
     """
-    headers = Headers(scope=scope)
-    check_host(headers.get("host", ""))
+    headers = headers_in(scope)
+    check_host(_text(headers, b"host"))
     runtime = serving()
     check_origin(headers, runtime.settings.cors_enabled, runtime.settings.cors_allowed_origins)
     credentials = credentials_in(scope, headers)
@@ -73,12 +77,14 @@ def _is_ours(host: str, allowed: tuple[str, ...]) -> bool:
     return bool(domain) and validate_host(domain, allowed)
 
 
-def check_origin(headers: Headers, cors_enabled: bool, allowed: Iterable[str]) -> None:
+def check_origin(
+    headers: Mapping[bytes, bytes], cors_enabled: bool, allowed: Iterable[str]
+) -> None:
     """Refuse browsers on pages that are neither ours nor allowed. Other programs send no origin."""
-    origin = headers.get("origin")
+    origin = _text(headers, b"origin")
     if not origin:
         return
-    same = _place(origin) == headers.get("host")
+    same = _place(origin) == _text(headers, b"host")
     other = cors_enabled and (_LOCAL_ORIGIN.match(origin) or origin in allowed)
     if not (same or other):
         raise ForbiddenOrigin(
@@ -99,11 +105,11 @@ def _place(origin: str) -> str | None:
         return None
 
 
-def credentials_in(scope: Scope, headers: Headers) -> Credentials:
+def credentials_in(scope: Scope, headers: Mapping[bytes, bytes]) -> Credentials:
     """The key of `Authorization: Bearer` or `X-API-Key`, and the toolset of the address."""
-    scheme, _, value = headers.get("authorization", "").partition(" ")
+    scheme, _, value = _text(headers, b"authorization").partition(" ")
     secret = value.strip() if scheme.lower() == "bearer" else ""
-    secret = secret or headers.get("x-api-key", "").strip()
+    secret = secret or _text(headers, b"x-api-key").strip()
     client = scope.get("client")
     return Credentials(
         kind=CallerKind.API_KEY if secret else CallerKind.ANONYMOUS,
@@ -111,6 +117,10 @@ def credentials_in(scope: Scope, headers: Headers) -> Credentials:
         address=client[0] if client else "",
         toolset=scope.get("path_params", {}).get("toolset", ""),
     )
+
+
+def _text(headers: Mapping[bytes, bytes], name: bytes) -> str:
+    return headers.get(name, b"").decode("latin-1")
 
 
 def refusal(error: ControlPlaneError) -> tuple[int, list[tuple[bytes, bytes]], bytes]:

@@ -8,19 +8,16 @@ notification, it would never be answered.
 from __future__ import annotations
 
 import json
-import re
-from typing import Any, Final
+from typing import Any
 
 import mcp_types as types
+import orjson
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import from_json
 
 from tools.errors import ControlPlaneError, ErrorDetails, InvalidMessage, MalformedRequest
 from tools.mcp_server.failures import error_body
-
-# What may be a number that no float holds; whether it is one is looked at then.
-_HUGE: Final = re.compile(rb"[0-9]{309}|[0-9][eE]\+?[0-9]{3}")
 
 
 def decoded(raw: bytes) -> Any:
@@ -31,7 +28,7 @@ def decoded(raw: bytes) -> Any:
     """
     try:
         found = from_json(raw, allow_inf_nan=False)
-        if _HUGE.search(raw):
+        if not _every_number_fits(raw):
             json.dumps(found, allow_nan=False)
     except ValueError:
         raise MalformedRequest(
@@ -42,6 +39,19 @@ def decoded(raw: bytes) -> Any:
             ),
         ) from None
     return found
+
+
+def _every_number_fits(raw: bytes) -> bool:
+    """Whether it is certain that each number in `raw` is one that a float can hold.
+
+    orjson refuses those that none can, and makes floats of long integers, which stay what they are
+    here. To read twice is still cheaper than to look for such numbers in any other way.
+    """
+    try:
+        orjson.loads(raw)
+    except ValueError:
+        return False
+    return True
 
 
 def parsed(raw: bytes) -> SessionMessage:

@@ -30,7 +30,7 @@ from tools.errors import (
 )
 from tools.execution import identity
 from tools.execution.runtime import serving
-from tools.mcp_server.bodies import HungUp, buffered
+from tools.mcp_server.bodies import HungUp, replaying, whole_body
 from tools.mcp_server.connections import Connections
 from tools.mcp_server.gate import peer_of, refuse, trimmed
 from tools.mcp_server.messages import parsed
@@ -96,8 +96,8 @@ class SseDoor:
             if scope["method"] != "POST":
                 raise MethodNotAllowed(scope["method"], ("POST",))
             peer = await peer_of(scope, Transport.SSE)
-            replay, _ = await buffered(scope, receive)
-            request = Request(scope, replay)
+            body = await whole_body(scope, receive)
+            request = Request(scope, replaying(body, receive))
             await self._accept(request.query_params.get("session_id", ""), peer, request)
         except HungUp:
             return

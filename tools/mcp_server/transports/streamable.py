@@ -23,16 +23,17 @@ from starlette.types import Receive, Scope, Send
 from tools.contracts import Transport
 from tools.errors import ControlPlaneError
 from tools.mcp_server import cancellations, questions
-from tools.mcp_server.bodies import HungUp, buffered
+from tools.mcp_server.bodies import HungUp, replaying, whole_body
 from tools.mcp_server.changes import Changes, Outbox
 from tools.mcp_server.connections import Connections
-from tools.mcp_server.gate import peer_of, refuse, trimmed
+from tools.mcp_server.gate import headers_in, peer_of, refuse, trimmed
 from tools.mcp_server.messages import parsed
 from tools.mcp_server.peer import current_peer
 from tools.mcp_server.transports.direct import DirectLane
 from tools.mcp_server.transports.ordinary import ordinary
 
 PING_SECONDS: Final = 15.0
+_SESSION: Final = cancellations.SESSION_HEADER.encode()
 _STREAM_HEADERS: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
@@ -78,11 +79,10 @@ class StreamableDoor:
         if scope["method"] == "GET" and self._manager.stateless and _wants_notices(scope):
             await self._stream_notices(receive, send)
             return
-        receive, body = await buffered(scope, receive)
+        body = await whole_body(scope, receive)
         if self._manager.stateless and scope["method"] == "POST":
             message = ordinary(scope["headers"], body)
             if message is not None and self._lane.takes(message):
-                await receive()
                 await self._lane.serve(message, receive, send)
                 return
             other = parsed(body).message
@@ -93,7 +93,7 @@ class StreamableDoor:
                 send = cancellations.labelled(other, send, questions.marked)
                 stream = scope[questions.STREAM] = questions.AnswerStream(send)
                 send = stream.send
-        await self._manager.handle_request(scope, receive, send)
+        await self._manager.handle_request(scope, replaying(body, receive), send)
 
     async def _stream_notices(self, receive: Receive, send: Send) -> None:
         outbox = Outbox()
@@ -129,7 +129,7 @@ def _wants_notices(scope: Scope) -> bool:
 
 def _client(scope: Scope) -> str:
     """What tells this client from others, if it was given a label."""
-    label = Headers(scope=scope).get(cancellations.SESSION_HEADER, "")
+    label = headers_in(scope).get(_SESSION, b"").decode("latin-1")
     return label if len(label) <= cancellations.LONGEST_ID else ""
 
 
