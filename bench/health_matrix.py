@@ -14,13 +14,13 @@ from tests.run_on_postgres import PostgresServer, postgres_server
 BREAK_PIPELINE = """
 from tools.models import PipelineConfig
 one = PipelineConfig.objects.get(tool__name="rag_basic")
-one.defaults = {**one.defaults, "embedding_model": "openai/nowhere"}
+one.default_parameters = {**one.default_parameters, "embedding_model": "openai/nowhere"}
 one.save()
 """
 MEND_PIPELINE = """
 from tools.models import PipelineConfig
 one = PipelineConfig.objects.get(tool__name="rag_basic")
-one.defaults = {name: value for name, value in one.defaults.items() if name != "embedding_model"}
+one.default_parameters = {name: value for name, value in one.default_parameters.items() if name != "embedding_model"}
 one.save()
 """
 ADD_SERVER = """
@@ -35,7 +35,8 @@ def shell(made: Stack, code: str) -> None:
 
 
 def faults(made: Stack, database: PostgresServer, server: HttpUpstream) -> Iterator[Fault]:
-    yield process_fault(made, "redis", "degraded", "redis: ")
+    # Without Redis no pipeline can be asked, and a service without pipelines is unavailable by its rules.
+    yield process_fault(made, "redis", "unavailable", "redis: ")
     yield Fault("database", database.stop, database.start, "unavailable", "database: ")
     yield process_fault(made, "worker", "degraded", "worker: ")
     yield process_fault(made, "beat", "degraded", "beat: ")

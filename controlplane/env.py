@@ -451,7 +451,13 @@ def database_settings(environment: Environment) -> dict[str, Any]:
             "connect_timeout": 5,
             # Such as sslmode=require; the driver names what it does not know.
             **options,
-            "pool": {"min_size": 1, "max_size": environment.database_pool_size, "timeout": 5},
+            "pool": {
+                "min_size": 1,
+                "max_size": environment.database_pool_size,
+                "timeout": 5,
+                # The pauses between attempts double until then: a server that is back is soon found.
+                "reconnect_timeout": 3,
+            },
         },
     }
 

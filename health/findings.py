@@ -87,7 +87,7 @@ class HealthReport:
     """One measurement of everything.
 
     `breakers` has state and failures in a row by the name of the dependency, `calls` those of the last
-    hour over all processes; both are empty when they could not be read.
+    hour over all processes, `objectives` how each stands; all are empty when they could not be read.
     """
 
     status: HealthStatus
@@ -96,6 +96,7 @@ class HealthReport:
     pipelines: Mapping[str, PipelineHealth] = field(default_factory=dict)
     breakers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     calls: Mapping[str, Any] = field(default_factory=dict)
+    objectives: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     checked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     source: Source = Source.MEASURED
 
@@ -144,6 +145,7 @@ class HealthReport:
             "database": self.database_to_wire(),
             "dependencies": self.dependencies_to_wire(),
             "checked_at": self.checked_at,
+            "objectives": dict(self.objectives),
             "source": self.source.value,
         }
 
@@ -156,6 +158,7 @@ class HealthReport:
             "pipelines": self.pipelines_to_wire(),
             "breakers": dict(self.breakers),
             "calls": dict(self.calls),
+            "objectives": dict(self.objectives),
             "checked_at": self.checked_at.isoformat(),
             "source": self.source.value,
         }
@@ -178,6 +181,7 @@ class HealthReport:
             },
             breakers=wire["breakers"],
             calls=wire["calls"],
+            objectives=wire["objectives"],
             checked_at=datetime.fromisoformat(wire["checked_at"]),
             source=Source(wire["source"]),
         )

@@ -23,6 +23,7 @@ from health.checks.outside import outside_checks
 from health.conf import health_settings
 from health.connections import pool_usage
 from health.findings import Dependency, HealthReport, PipelineHealth
+from health.objectives import current_attainments
 from health.pipelines import pipelines_health
 from health.status import DependencyStatus, overall
 from tools.backends.statistics import recent_calls
@@ -80,14 +81,15 @@ async def measure(
 ) -> HealthReport:
     """Ask everything at the same time, each within its limit."""
     asked = checks.of(runtime)
-    found, pipelines, breakers, calls = await asyncio.gather(
+    found, pipelines, breakers, calls, objectives = await asyncio.gather(
         asyncio.gather(*(_find(check, limit) for check in asked)),
         _pipelines(runtime, canary_seconds),
         _within(limit, _breakers(runtime)),
         _within(limit, _calls()),
+        _within(limit, _objectives()),
     )
     report = assess(dict(zip((check.name for check in asked), found, strict=True)), pipelines)
-    return replace(report, breakers=breakers, calls=calls)
+    return replace(report, breakers=breakers, calls=calls, objectives=objectives)
 
 
 def assess(
@@ -146,6 +148,10 @@ async def _calls() -> Mapping[str, Any]:
         "failed": calls.failed + calls.timeout,
         "success_rate": 1.0 - calls.error_rate,
     }
+
+
+async def _objectives() -> Mapping[str, Any]:
+    return {one.name: one.to_wire() for one in await current_attainments()}
 
 
 async def _find(check: DependencyCheck, limit: timedelta) -> Dependency:

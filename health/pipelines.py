@@ -67,12 +67,18 @@ def judge(sung: Canary, figures: PipelineFigures) -> PipelineHealth:
 
 
 def _not_offered(figures: PipelineFigures, *, flawed: bool) -> PipelineHealth:
-    """A pipeline that callers are not offered: its definition is bad, or it is switched off."""
+    """A pipeline that callers are not offered."""
+    if flawed:
+        error = "Its definition cannot be used"
+    elif figures.enabled:
+        error = "It is not offered yet"
+    else:
+        error = "It is switched off"
     return PipelineHealth(
         status=HealthStatus.UNAVAILABLE,
         last_success=figures.last_success,
         error_rate=figures.error_rate,
-        error="Its definition cannot be used" if flawed else "It is switched off",
+        error=error,
         counted=flawed,
     )
 

@@ -90,6 +90,21 @@ class CallsSerializer(serializers.Serializer[object]):
     success_rate = serializers.FloatField(required=False)
 
 
+class ObjectiveSerializer(serializers.Serializer[object]):
+    """How a service level objective stands."""
+
+    met = serializers.BooleanField()
+    window_days = serializers.IntegerField()
+    calls = serializers.IntegerField(help_text="Those that count, of the last days.")
+    target_percent = serializers.FloatField()
+    availability_percent = serializers.FloatField(allow_null=True)
+    budget_burnt = serializers.FloatField(help_text="1: all that may fail has failed.")
+    latency_ms = serializers.IntegerField(allow_null=True)
+    latency_target_percent = serializers.FloatField(allow_null=True)
+    within_latency_percent = serializers.FloatField(allow_null=True)
+    latency_budget_burnt = serializers.FloatField(allow_null=True)
+
+
 class HealthResponseSerializer(FreshnessSerializer):
     """`GET /health`."""
 
@@ -106,6 +121,7 @@ class HealthResponseSerializer(FreshnessSerializer):
     )
     circuit_breakers = serializers.DictField(child=BreakerSerializer())
     metrics = CallsSerializer()
+    objectives = serializers.DictField(child=ObjectiveSerializer())
     state = serializers.ChoiceField(choices=[item.value for item in ServiceState])
 
 
@@ -148,6 +164,7 @@ class HealthView(AsyncAPIView):
             "pipelines": {name: one.status.value for name, one in report.pipelines.items()},
             "circuit_breakers": dict(report.breakers),
             "metrics": dict(report.calls),
+            "objectives": dict(report.objectives),
             "state": runtime.state.value,
             **_freshness(report),
         }

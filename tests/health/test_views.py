@@ -70,7 +70,15 @@ async def test_health_names_the_service_and_each_dependency(
     assert answer.status_code == 200
     assert set(body) == {
         *("status", "reasons", "service", "version", "uptime_seconds", "dependencies", "pipelines"),
-        *("circuit_breakers", "metrics", "timestamp", "age_seconds", "source", "state"),
+        *(
+            "circuit_breakers",
+            "metrics",
+            "objectives",
+            "timestamp",
+            "age_seconds",
+            "source",
+            "state",
+        ),
     }
     assert body["reasons"] == []
     assert body["source"] == "measured"

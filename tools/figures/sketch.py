@@ -49,17 +49,15 @@ class Sketch:
         self.low = min(self.low, value)
         self.high = max(self.high, value)
 
-    def merge(self, text: str) -> None:
-        """Count what another sketch counted, given as it was written."""
-        if not text:
-            return
-        zeros, low, high, indexes, counts = orjson.loads(text)
+    def merge(self, joined: str) -> None:
+        """Count what other sketches counted, given as they were written, with commas between them."""
         buckets = self.buckets
-        for index, count in zip(indexes, counts, strict=True):
-            buckets[index] = buckets.get(index, 0) + count
-        self.zeros += zeros
-        self.low = min(self.low, low)
-        self.high = max(self.high, high)
+        for zeros, low, high, indexes, counts in orjson.loads(f"[{joined}]"):
+            for index, count in zip(indexes, counts, strict=True):
+                buckets[index] = buckets.get(index, 0) + count
+            self.zeros += zeros
+            self.low = min(self.low, low)
+            self.high = max(self.high, high)
 
     def written(self) -> str:
         """As text, the same for the same counts; empty without any."""
@@ -92,6 +90,15 @@ class Sketch:
                 value = self._middle(index)
             found[rank] = value
         return [found[_rank(share, total)] for share in shares]
+
+    def within(self, value: float) -> int:
+        """How many values are at most `value`; those in the bucket that it falls into all count."""
+        if value < 0:
+            return 0
+        if value >= self.high:
+            return self.count
+        last = math.ceil(math.log(value) * SCALE) if value > 0 else -math.inf
+        return self.zeros + sum(count for index, count in self.buckets.items() if index <= last)
 
     def _middle(self, index: int) -> float:
         # By logarithm: the power itself may be beyond what a number holds.
