@@ -29,6 +29,7 @@ from tools.execution import identity, validation
 from tools.execution.aim import GENERIC, aim
 from tools.execution.execute import execute
 from tools.execution.runtime import Runtime, serving
+from tools.execution.spans import METHOD, tell_accepted
 from tools.execution.stored import read_answer, read_call, write_call
 from tools.guards.call_tasks import (
     CallTasks,
@@ -40,6 +41,7 @@ from tools.guards.call_tasks import (
     workers,
 )
 from tools.guards.redis import RedisDown
+from tools.tracing import Kind, Spans, Work, begin_spans
 
 logger = logging.getLogger(__name__)
 
@@ -82,6 +84,14 @@ async def start_task(call: ToolCall) -> TaskView | Envelope | None:
     That is so for tools that are quick, for calls that will be refused anyway, and when Redis is
     away.
     """
+    work = Work(call.request_id, call.correlation_id)
+    try:
+        return await _start_task(call, work)
+    finally:
+        work.end()
+
+
+async def _start_task(call: ToolCall, work: Work) -> TaskView | Envelope | None:
     try:
         runtime, caller = await _asker(call.credentials)
         aimed = aim(call, runtime.directory.catalogue)
@@ -94,10 +104,13 @@ async def start_task(call: ToolCall) -> TaskView | Envelope | None:
         return None
     run_seconds = min(spec.timeout_seconds, LONGEST_RUN) + RUN_MARGIN
     again = spec.idempotent or spec.read_only
+    work.spans = begin_spans(METHOD, aimed.trace)
+    stored = write_call(_below(work.spans, aimed), caller)
     try:
-        return await _accept(
-            runtime, caller.identifier, write_call(aimed, caller), run_seconds, again=again
-        )
+        view = await _accept(runtime, caller.identifier, stored, run_seconds, again=again)
+        if work.spans is not None and view is not None:
+            tell_accepted(work.spans, aimed)
+        return view
     except TooManyTasks:
         most = runtime.tasks.most_open
         return await execute(
@@ -107,6 +120,14 @@ async def start_task(call: ToolCall) -> TaskView | Envelope | None:
         # Nobody will ever hear of the task; the row is written all the same.
         await asyncio.shield(_write_off(aimed, _gone_away()))
         raise
+
+
+def _below(spans: Spans | None, call: ToolCall) -> ToolCall:
+    """The call as it is stored: where it runs, its spans are below that of handing it over."""
+    if spans is None:
+        return call
+    spans.enter("task", Kind.PRODUCER)
+    return replace(call, trace=spans.outward())
 
 
 async def needs_task(call: ToolCall) -> bool:

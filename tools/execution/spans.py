@@ -51,6 +51,12 @@ def tell_refusal(spans: Spans, call: ToolCall, error: ControlPlaneError) -> None
     spans.finish(_known(told), error.code.value)
 
 
+def tell_accepted(spans: Spans, call: ToolCall) -> None:
+    """The call will run as a task: export that it was accepted."""
+    told = {**_about(call), "gen_ai.tool.name": call.tool, "controlplane.status": "accepted"}
+    spans.finish(_known(told), name=f"{METHOD} {call.tool}")
+
+
 def tell_query(spans: Spans, message: QueryMessage, reply: Mapping[str, Any]) -> None:
     """A worker has handed in its reply to a query: export its spans."""
     about = {

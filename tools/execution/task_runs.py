@@ -34,6 +34,7 @@ from tools.execution.stored import StoredCall, read_call, write_answer
 from tools.guards.call_tasks import BEAT_SECONDS, CallTasks, TaskStatus
 from tools.guards.redis import COOL_DOWN, RedisDown
 from tools.selectors import Catalogue
+from tools.tracing import Work
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +72,13 @@ class TaskRun:
 
     async def go(self, stored: StoredCall, run_seconds: float) -> None:
         """Run the call until it is done or the task is no longer to be run."""
+        about = Work(stored.call.request_id, stored.call.correlation_id)
+        try:
+            await self._go(stored, run_seconds)
+        finally:
+            about.end()
+
+    async def _go(self, stored: StoredCall, run_seconds: float) -> None:
         call = replace(
             current(stored, serving().directory.catalogue),
             time_limit=run_seconds,

@@ -43,9 +43,11 @@ _W3C: Final = TraceContextTextMapPropagator()
 
 
 class Exporting:
-    """The way of this process to the collector."""
+    """The way of this process to the collector; `sender` is what sends a batch there."""
 
-    def __init__(self, settings: TracingSettings, service_name: str) -> None:
+    def __init__(
+        self, settings: TracingSettings, service_name: str, sender: SpanExporter | None = None
+    ) -> None:
         about: dict[str, str | int] = {
             "service.name": service_name,
             "service.version": settings.version,
@@ -55,9 +57,8 @@ class Exporting:
         }
         # It reads the sampler from the environment. Its own way out waits for half a minute.
         self._provider = TracerProvider(resource=Resource.create({**about}), shutdown_on_exit=False)
-        self._processor = BatchSpanProcessor(
-            _Told(OTLPSpanExporter(endpoint=settings.endpoint), settings.endpoint)
-        )
+        sender = sender or OTLPSpanExporter(endpoint=settings.endpoint)
+        self._processor = BatchSpanProcessor(_Told(sender, settings.endpoint))
         self._provider.add_span_processor(self._processor)
         self._scope = InstrumentationScope("tools", settings.version)
         self.new_id = self._provider.id_generator.generate_span_id
