@@ -57,7 +57,8 @@ ASGI_APPLICATION = "controlplane.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [],
+        # The notice on every page of the admin goes into a template of the theme.
+        "DIRS": [PROJECT_DIR / "health" / "overrides"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -146,6 +147,7 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     # The front page only leads back to the admin.
     "SITE_URL": None,
+    "GLOBAL_CALLBACK": "health.admin.banner.context",
     "SIDEBAR": {
         "show_search": True,
         "show_all_applications": False,

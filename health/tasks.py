@@ -64,3 +64,13 @@ def tell_workers(key: int, wait: int) -> None:
         expires=wait + LATE_SECONDS,
         retry_policy={"max_retries": 1, "interval_start": 0},
     )
+
+
+def ask_for_round(seconds: int) -> None:
+    """Have a worker make a round of all checks, unless none takes it up within `seconds`.
+
+    Raises:
+        Exception: whatever the broker raises.
+    """
+    import_module(settings.CELERY_APPLICATION)
+    check_health.apply_async(expires=seconds, retry_policy={"max_retries": 1, "interval_start": 0})

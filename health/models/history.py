@@ -28,6 +28,8 @@ class HealthSnapshot(models.Model):
     class Meta:
         ordering = ("-taken_at",)
         get_latest_by = "taken_at"
+        # Rounds of one status, which may be few among very many.
+        indexes = (models.Index(fields=("status", "-taken_at"), name="snapshot_status"),)
 
     @override
     def __str__(self) -> str:

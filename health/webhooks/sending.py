@@ -55,10 +55,11 @@ def send(keys: Iterable[int], seconds: float = WORKER_SECONDS) -> int:
 
 
 async def _post_all(deliveries: Sequence[WebhookDelivery], seconds: float) -> list[Outcome]:
-    return await asyncio.gather(*(_post(one, seconds) for one in deliveries))
+    return await asyncio.gather(*(post_event(one, seconds) for one in deliveries))
 
 
-async def _post(delivery: WebhookDelivery, seconds: float) -> Outcome:
+async def post_event(delivery: WebhookDelivery, seconds: float) -> Outcome:
+    """Send an event once. Touches no row."""
     webhook, body = delivery.webhook, body_of(delivery.event)
     try:
         secret = unseal(webhook.secret)
@@ -85,7 +86,7 @@ def _write_down(delivery: WebhookDelivery, outcome: Outcome) -> None:
     if outcome.status is not None and outcome.ok:
         delivered(delivery, outcome.status)
     elif outcome.status == GONE:
-        _switch_off(delivery.webhook)
+        switch_off(delivery.webhook)
         give_up(delivery, "it answered 410: nobody wants events there", GONE)
     else:
         _again(delivery, outcome)
@@ -108,7 +109,8 @@ def _again(delivery: WebhookDelivery, outcome: Outcome) -> None:
             logger.info("No worker can be told of a delivery: %s", type(fault).__name__)
 
 
-def _switch_off(webhook: HealthWebhook) -> None:
+def switch_off(webhook: HealthWebhook) -> None:
+    """Send nothing more there: the receiver said so."""
     told = "The receiver answered 410 (gone)."
     if HealthWebhook.objects.filter(pk=webhook.pk, enabled=True).update(
         enabled=False, off_because=told

@@ -52,7 +52,17 @@ PLAN = (
             ("Calls", "receipt_long", "tools", "toolrequest"),
             ("Answers", "description", "tools", "toolresponse"),
             ("Success criteria", "target", "tools", "toolrequest", "criteria"),
-            ("Health", "monitor_heart", "health", "healthsnapshot"),
+        ),
+    ),
+    (
+        "Health",
+        (
+            ("Now", "monitor_heart", "health", "healthsnapshot", "now"),
+            ("History", "history", "health", "healthsnapshot"),
+            ("Changes", "swap_horiz", "health", "statuschange"),
+            ("Webhooks", "webhook", "health", "healthwebhook"),
+            ("Deliveries", "outgoing_mail", "health", "webhookdelivery"),
+            ("Schedule", "schedule", "django_celery_beat", "periodictask"),
         ),
     ),
     (

@@ -33,6 +33,7 @@ def test_administrator_sees_every_area() -> None:
         "MCP servers",
         "Knowledge",
         "Request log",
+        "Health",
         "Access",
         "Service",
     ]
@@ -46,6 +47,14 @@ def test_administrator_sees_every_area() -> None:
         "Passages",
         "Index versions",
         "Evaluations",
+    ]
+    assert groups["Health"] == [
+        "Now",
+        "History",
+        "Changes",
+        "Webhooks",
+        "Deliveries",
+        "Schedule",
     ]
     assert groups["Access"] == ["API clients", "Connect a client", "Users", "Groups"]
 

@@ -1,0 +1,5 @@
+"""The health of the service in the admin. Importing this package registers its pages."""
+
+from health.admin import changes, deliveries, history, schedule, schedules, webhooks
+
+__all__ = ["changes", "deliveries", "history", "schedule", "schedules", "webhooks"]

@@ -1,0 +1,74 @@
+"""The rounds of health checks in the admin: to read, the latest first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from typing_extensions import override
+
+from health.admin.now import NowView
+from health.admin.tables import report_tables
+from health.admin.words import MEASURED_BY, status_badge
+from health.findings import HealthReport
+from health.latest import UNREADABLE
+from health.models import HealthSnapshot
+from tools.admin.journal import ReadOnlyAdmin
+from tools.admin.json_fields import panel, pretty
+from tools.admin.texts import moment
+
+LONGEST_REASON = 120
+
+
+@admin.register(HealthSnapshot)
+class HealthSnapshotAdmin(ReadOnlyAdmin):
+    """What each round found."""
+
+    list_display = ("taken", "how", "reasons", "by")
+    list_filter = ("status", "taken_at")
+    sortable_by = ()
+    fields = ("taken", "how", "tables")
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(NowView.as_view(model_admin=self))
+        # Before the others: the last of them takes whatever it is given for a row.
+        return [path("now/", view, name="health_healthsnapshot_now"), *super().get_urls()]
+
+    @admin.display(description="Taken")
+    def taken(self, row: HealthSnapshot) -> str:
+        return moment(row.taken_at)
+
+    @admin.display(description="Status")
+    def how(self, row: HealthSnapshot) -> SafeString:
+        return status_badge(row.status)
+
+    @admin.display(description="Reasons")
+    def reasons(self, row: HealthSnapshot) -> str:
+        report = _read(row)
+        if report is None:
+            return "of another release"
+        return Truncator("; ".join(report.reasons)).chars(LONGEST_REASON) or "-"
+
+    @admin.display(description="Measured by")
+    def by(self, row: HealthSnapshot) -> str:
+        report = _read(row)
+        return "-" if report is None else MEASURED_BY[report.source]
+
+    @admin.display(description="Found")
+    def tables(self, row: HealthSnapshot) -> Any:
+        report = _read(row)
+        if report is None:
+            return panel(pretty(row.report))
+        return render_to_string("health/admin/report_tables.html", report_tables(report))
+
+
+def _read(row: HealthSnapshot) -> HealthReport | None:
+    try:
+        return HealthReport.read(row.report)
+    except UNREADABLE:
+        return None

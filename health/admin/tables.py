@@ -1,0 +1,118 @@
+"""A report as tables: each dependency and each pipeline, with the way to what is behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from health.admin.words import COLOURS, MEASURED_BY, ago
+from health.findings import Dependency, HealthReport, PipelineHealth
+from tools.admin.texts import moment, plural
+
+# Where dependencies of a kind are listed, by what their names begin with: title, app, model, page.
+_BEHIND: Final = (
+    ("mcp:", "Server", "tools", "upstreamserver", "changelist"),
+    ("api:", "HTTP API", "tools", "apiservice", "changelist"),
+    ("beat", "Schedule", "django_celery_beat", "periodictask", "changelist"),
+    ("worker", "Schedule", "django_celery_beat", "periodictask", "changelist"),
+)
+Link = tuple[str, str]
+
+
+def report_tables(report: HealthReport, request: HttpRequest | None = None) -> dict[str, Any]:
+    """The context of the tables; with a request, links to what the person may look at."""
+    may: Callable[[str], bool] = request.user.has_perm if request else lambda _: False
+    return {
+        "report": report,
+        "colour": COLOURS[report.status.value],
+        "figures": _figures(report),
+        "dependencies": [
+            _dependency(name, one, report, may) for name, one in report.dependencies.items()
+        ],
+        "pipelines": [_pipeline(name, one, may) for name, one in report.pipelines.items()],
+        "breakers": _breakers(report.breakers, may),
+    }
+
+
+def _figures(report: HealthReport) -> tuple[tuple[str, Any], ...]:
+    calls = report.calls
+    told = f"{calls['failed']:,} of {calls['total']:,} failed" if calls else "not known"
+    return (
+        ("Measured", moment(report.checked_at)),
+        ("That is", ago(report.age_seconds)),
+        ("By", MEASURED_BY[report.source]),
+        ("Database connections", report.pool_usage),
+        ("Calls of the last hour", told),
+    )
+
+
+def _dependency(
+    name: str, found: Dependency, report: HealthReport, may: Callable[[str], bool]
+) -> dict[str, Any]:
+    time = found.response_time_ms
+    return {
+        "name": name,
+        "status": found.status.value,
+        "colour": COLOURS[found.status.value],
+        "time": "-" if time is None else f"{time:,} ms",
+        "error": found.error or "",
+        "details": ", ".join(
+            f"{key.replace('_', ' ')} {one}" for key, one in found.details.items()
+        ),
+        "links": _links(_behind(name, report), may),
+    }
+
+
+def _behind(name: str, report: HealthReport) -> Iterable[tuple[str, str, str, str, str]]:
+    """Title, app, model, page and search of what lies behind a dependency."""
+    for beginning, title, app, model, page in _BEHIND:
+        if name.startswith(beginning):
+            yield title, app, model, page, name.removeprefix(beginning) if ":" in beginning else ""
+    if report.breakers.get(name, {}).get("state", "CLOSED") != "CLOSED":
+        yield "Breaker", "tools", "upstreamserver", "breakers", ""
+
+
+def _pipeline(name: str, found: PipelineHealth, may: Callable[[str], bool]) -> dict[str, Any]:
+    behind = (
+        ("Pipeline", "tools", "pipelineconfig", "changelist", name),
+        ("Calls", "tools", "toolrequest", "changelist", name),
+    )
+    canary = found.canary_ms
+    return {
+        "name": name,
+        "counted": found.counted,
+        "status": found.status.value if found.counted else "not counted",
+        "colour": COLOURS[found.status.value] if found.counted else "",
+        "canary": "-" if canary is None else f"{canary:,} ms",
+        "last_success": "never" if found.last_success is None else moment(found.last_success),
+        "error_rate": f"{100 * found.error_rate:.1f} %",
+        "error": found.error or "",
+        "links": _links(behind, may),
+    }
+
+
+def _breakers(breakers: Mapping[str, Mapping[str, Any]], may: Callable[[str], bool]) -> Any:
+    unwell = {name: one for name, one in breakers.items() if one["state"] != "CLOSED"}
+    links = _links([("Breakers", "tools", "upstreamserver", "breakers", "")], may)
+    rows = [
+        (name, one["state"], plural(one["failure_count"], "failure"))
+        for name, one in unwell.items()
+    ]
+    return {"rows": rows, "links": links}
+
+
+def _links(
+    behind: Iterable[tuple[str, str, str, str, str]], may: Callable[[str], bool]
+) -> list[Link]:
+    return [
+        (
+            title,
+            reverse(f"admin:{app}_{model}_{page}") + (f"?{urlencode({'q': text})}" if text else ""),
+        )
+        for title, app, model, page, text in behind
+        if may(f"{app}.view_{model}")
+    ]

@@ -1,0 +1,192 @@
+"""The page of the current health, and its button."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+import redis
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from health.findings import Dependency, HealthReport, PipelineHealth, Source
+from health.latest import KEY
+from health.measure import assess
+from health.models import StatusChange
+from health.record import record
+from health.status import DependencyStatus, HealthStatus
+from tests.health.webhooks.parts import report
+from tests.processes import wait_until
+from tests.tools.admin.pages import text
+from tests.workers import celery_worker
+from tools.conf import deployment
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/admin/health/healthsnapshot/now/"
+
+
+def full_report() -> HealthReport:
+    """One of everything that can be found."""
+    found = assess(
+        {
+            "database": Dependency(DependencyStatus.CONNECTED, response_time_ms=3),
+            "disk": Dependency(DependencyStatus.CONNECTED, details={"free_mb": 812}),
+            "beat": Dependency(DependencyStatus.UNAVAILABLE, error="The beat does not run"),
+            "mcp:todo": Dependency(DependencyStatus.UNKNOWN, error="No answer within 1 s"),
+            "api:shop": Dependency(DependencyStatus.UNAVAILABLE, error="Its circuit breaker"),
+        },
+        {
+            "rag_basic": PipelineHealth(HealthStatus.HEALTHY, datetime.now(UTC), 0.25, None, 41),
+            "rag_crag": PipelineHealth(HealthStatus.UNAVAILABLE, error="No worker <b>answers</b>"),
+            "rag_off": PipelineHealth(
+                HealthStatus.UNAVAILABLE, error="It is switched off", counted=False
+            ),
+        },
+    )
+    breakers = {
+        "api:shop": {"state": "OPEN", "failure_count": 5},
+        "mcp:todo": {"state": "CLOSED", "failure_count": 0},
+    }
+    calls = {"total": 1200, "failed": 30, "successful": 1170, "success_rate": 0.975}
+    values = {"breakers": breakers, "calls": calls, "source": Source.SNAPSHOT.value}
+    return HealthReport.read({**found.to_json(), **values})
+
+
+def shown(client: Client, query: str = "") -> str:
+    return " ".join(text(client.get(PAGE + query)).split())
+
+
+def test_page_shows_everything_that_was_found(admin_client: Client, redis_url: str) -> None:
+    # S0-014, S0-065, S0-070, S3-057
+    record(full_report())
+    page = shown(admin_client)
+    for expected in (
+        *("degraded", "beat: The beat does not run", "pipeline rag_crag: No worker"),
+        *("3 ms", "free mb 812", "41 ms", "25.0 %", "never", "not counted", "It is switched off"),
+        *("30 of 1,200 failed", "a round of the workers", "s ago", "OPEN, 5 failures in a row"),
+    ):
+        assert expected in page, expected
+    assert "No worker &lt;b&gt;answers&lt;/b&gt;" in page
+    for link in (
+        reverse("admin:tools_upstreamserver_changelist") + "?q=todo",
+        reverse("admin:tools_apiservice_changelist") + "?q=shop",
+        reverse("admin:tools_pipelineconfig_changelist") + "?q=rag_basic",
+        reverse("admin:tools_toolrequest_changelist") + "?q=rag_basic",
+        reverse("admin:tools_upstreamserver_breakers"),
+        reverse("admin:django_celery_beat_periodictask_changelist"),
+    ):
+        assert f'href="{link}"' in page, link
+        assert admin_client.get(link).status_code == 200
+
+
+def test_page_shows_the_later_of_what_is_published_and_what_is_written_down(
+    admin_client: Client, redis_url: str
+) -> None:
+    record(report(later=-5))
+    assert "worker is away" not in shown(admin_client)
+    with redis.Redis.from_url(redis_url) as client:
+        client.set(KEY, orjson.dumps(report("worker").to_json()))
+    assert "worker is away" in shown(admin_client)
+    record(report("redis", later=5))
+    assert "redis is away" in shown(admin_client)
+
+
+def test_page_works_without_redis(admin_client: Client, settings: Settings, tmp_path: Path) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/nowhere.sock"
+    deployment.cache_clear()
+    try:
+        assert "Nobody has measured yet." in shown(admin_client)
+        record(report("redis"))
+        assert "redis is away" in shown(admin_client)
+    finally:
+        deployment.cache_clear()
+
+
+def test_changes_of_the_last_day_are_listed_the_latest_first(
+    admin_client: Client, redis_url: str
+) -> None:
+    record(report(later=-2))
+    record(report("worker", later=-1))
+    record(report())
+    long_ago = datetime.now(UTC) - timedelta(hours=25)
+    StatusChange.objects.create(
+        at=long_ago, subject="dependency", name="of-yesterday", before="", after="unavailable"
+    )
+    page = shown(admin_client)
+    assert "of-yesterday" not in page
+    changes = page[page.index("Changes of the last 24 hours") :]
+    assert changes.index("degraded → <strong>healthy") < changes.index("healthy → <strong>degraded")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_check_now_has_a_worker_make_a_round_and_shows_what_it_found(
+    admin_client: Client, redis_url: str, tmp_path: Path
+) -> None:
+    # S0-072
+    with celery_worker(tmp_path / "worker.log", concurrency=1):
+        page = admin_client.post(PAGE, follow=True)
+        follow = re.search(r'data-follow="([^"]+)"', text(page))
+        assert follow is not None
+        part = follow[1].replace("&amp;", "&")
+
+        def done() -> bool:
+            return "A worker has checked everything" in text(admin_client.get(part))
+
+        wait_until(done, 30, "the round that was asked for")
+    final = text(admin_client.get(part))
+    assert 'data-busy="no"' in final
+    assert "a round of the workers" in final
+    assert "<html" not in final
+
+
+def test_page_waits_for_a_round_and_then_says_that_none_was_made(
+    admin_client: Client, redis_url: str
+) -> None:
+    record(report())
+    page = shown(admin_client, f"?asked={time.time():.3f}")
+    assert "Waiting for what it finds." in page
+    assert 'data-busy="yes"' in page
+    # What a web process measured meanwhile is no round.
+    record(report(later=1))
+    assert 'data-busy="yes"' in shown(admin_client, f"?asked={time.time() - 1:.3f}")
+    page = shown(admin_client, f"?asked={time.time() - 20:.3f}")
+    assert "No worker has made a round." in page
+    assert 'data-busy="no"' in page
+
+
+@pytest.mark.parametrize("asked", ["", "nonsense", "nan", "1", "99999999999"])
+def test_odd_times_are_as_none(admin_client: Client, redis_url: str, asked: str) -> None:
+    assert "data-busy" not in shown(admin_client, f"?asked={asked}")
+
+
+def test_without_a_broker_the_button_says_so(
+    admin_client: Client, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from health.tasks import check_health
+
+    monkeypatch.setattr(check_health, "apply_async", _no_broker)
+    page = " ".join(text(admin_client.post(PAGE, follow=True)).split())
+    assert "No worker can be asked: Redis cannot be reached." in page
+
+
+def _no_broker(*args: object, **kwargs: object) -> None:
+    raise ConnectionError
+
+
+def test_who_may_only_look_has_no_button(client: Client, redis_url: str) -> None:
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    client.force_login(viewer)
+    assert client.get(PAGE).status_code in {302, 403}
+    viewer.user_permissions.add(Permission.objects.get(codename="view_healthsnapshot"))
+    record(full_report())
+    page = shown(client)
+    assert "Check now" not in page
+    assert reverse("admin:tools_upstreamserver_changelist") not in page
+    assert client.post(PAGE).status_code == 403
