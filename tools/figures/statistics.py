@@ -68,14 +68,21 @@ class Gathered:
         self.by_tool: Counter[str] = Counter()
 
     def add(
-        self, tool: str, status: str, code: str, written: tuple[Sequence[float], str, str]
+        self, tool: str, status: str, code: str, numbers: Sequence[float], sketches: str
     ) -> None:
-        """Add a tally as it was written: numbers, histogram, sketch."""
-        calls = int(written[0][Number.CALLS])
+        """Add tallies: the sums of their numbers, and their sketches as written, with commas between."""
+        calls = int(numbers[Number.CALLS])
         self.by_status[status] += calls
         self.by_code[code] += calls
         self.by_tool[tool] += calls
-        self.tally.merge(*written)
+        self.tally.merge(numbers, sketches=sketches)
+
+    def include(self, other: Gathered) -> None:
+        """Add what another gathered."""
+        self.by_status.update(other.by_status)
+        self.by_code.update(other.by_code)
+        self.by_tool.update(other.by_tool)
+        self.tally.include(other.tally)
 
     def statistics(self, minutes: float) -> CallStatistics:
         """What was gathered, as that of `minutes` minutes."""

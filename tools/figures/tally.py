@@ -122,12 +122,14 @@ class Tally:
             # The rate stage is noted once it was passed; later refusals are for want of a slot.
             self.numbers[_SLOT if '"rate"' in stages else _RATE] += 1
 
-    def merge(self, numbers: Sequence[float], histogram: str, sketch: str = "") -> None:
-        """Add another tally, given as it was written."""
+    def merge(self, numbers: Sequence[float], histograms: str = "", sketches: str = "") -> None:
+        """Add other tallies: the sums of their numbers, the rest as written, with commas between."""
         self.numbers = [mine + other for mine, other in zip(self.numbers, numbers, strict=True)]
-        others = orjson.loads(histogram)
-        self.histogram = [mine + other for mine, other in zip(self.histogram, others, strict=True)]
-        self.sketch.merge(sketch)
+        for others in orjson.loads(f"[{histograms}]"):
+            self.histogram = [
+                mine + other for mine, other in zip(self.histogram, others, strict=True)
+            ]
+        self.sketch.merge(sketches)
 
     def include(self, other: Tally) -> None:
         """Add another tally."""

@@ -7,7 +7,7 @@ with `aligned` times, and neighbouring stretches count every call once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -18,6 +18,7 @@ from django.db.models import QuerySet, Sum
 from tools.figures import NUMBERS, CallStatistics, Gathered
 from tools.models import CallFigures
 from tools.models.figures import LENGTHS
+from tools.selectors.joined import Joined
 
 MINUTES_KEPT: Final = timedelta(hours=48)
 HOURS_KEPT: Final = timedelta(days=400)
@@ -26,10 +27,6 @@ _MINUTE: Final = timedelta(minutes=1)
 _HOUR: Final = timedelta(hours=1)
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _AT_ONCE: Final = 2000
-
-
-# Tool, status, code; numbers, histogram, sketch.
-_Written = tuple[str, str, str, tuple[Sequence[float], str, str]]
 
 
 class By(StrEnum):
@@ -98,13 +95,14 @@ def call_figures(
 ) -> Figures:
     """What happened to the calls of the minutes that begin from `since` until before `until`."""
     rows = _rows(since, until, chosen)
-    names = _busiest(rows, by, most) if by else []
-    groups = {name: Gathered() for name in names}
+    listed = _busiest(rows, by, most) if by else []
+    groups = {name: Gathered() for name in listed}
+    rest = Gathered()
+    for group, *told in _read(rows, by or By.TOOL, "tool", "status", "code"):
+        groups.get(group, rest).add(*told)
     total = Gathered()
-    for group, row in _read(rows, by or By.TOOL):
-        total.add(*row)
-        if group in groups:
-            groups[group].add(*row)
+    for gathered in (rest, *groups.values()):
+        total.include(gathered)
     minutes = (until - since) / _MINUTE
     return Figures(
         total.statistics(minutes),
@@ -117,12 +115,12 @@ def call_series(
 ) -> list[Point]:
     """The same step by step, those without calls included; the first begins at or before `since`.
 
-    Steps are whole minutes; whole hours where minutes are no longer kept.
+    Steps are whole minutes; whole hours where minutes are no longer kept. Tools are not told apart.
     """
     first = _floor(since, step)
     gathered = {first + step * place: Gathered() for place in range(-((first - until) // step))}
-    for begins_at, row in _read(_rows(first, until, chosen), "begins_at"):
-        gathered[_floor(begins_at, step)].add(*row)
+    for begins_at, *told in _read(_rows(first, until, chosen), "begins_at", "status", "code"):
+        gathered[_floor(begins_at, step)].add("", *told)
     minutes = step / _MINUTE
     return [Point(begin, found.statistics(minutes)) for begin, found in gathered.items()]
 
@@ -139,13 +137,16 @@ def _busiest(rows: QuerySet[Any], by: By, most: int) -> list[str]:
     return list(counted.order_by("-sum", by.value).values_list(by.value, flat=True)[:most])
 
 
-def _read(rows: QuerySet[Any], told_apart_by: str) -> Iterator[tuple[Any, _Written]]:
-    """One statement, so that what is added up meanwhile is seen once; a few rows in memory at a time."""
-    columns = (told_apart_by, "tool", "status", "code", *NUMBERS, "histogram", "sketch")
-    for apart, tool, status, code, *numbers, histogram, sketch in rows.values_list(
-        *columns
-    ).iterator(chunk_size=_AT_ONCE):
-        yield apart, (tool, status, code, (numbers, histogram, sketch))
+def _read(rows: QuerySet[Any], *alike: str) -> Iterator[Any]:
+    """The values of `alike`, the sums of all numbers, and the sketches, of rows that have those in common.
+
+    One statement, so that what is added up meanwhile is seen once.
+    """
+    sums = {f"sum_{name}": Sum(name) for name in NUMBERS}
+    found = rows.values_list(*alike).annotate(**sums, sketches=Joined("sketch"))
+    for row in found.iterator(chunk_size=_AT_ONCE):
+        last = len(alike)
+        yield *row[:last], row[last:-1], row[-1] or ""
 
 
 def _floor(moment: datetime, step: timedelta) -> datetime:

@@ -106,10 +106,14 @@ def _store(rows: list[ToolRequest]) -> None:
 
 
 async def test_the_service_is_measured_over_thirty_days_too() -> None:
-    rows = [finished("alpha", ago=timedelta(days=days)) for days in (29, 31)]
+    # F4-19: what a service behind a tool does wrong does not count against this one.
+    rows = [finished("alpha", ago=timedelta(days=days)) for days in (1, 8, 29, 31)]
+    rows.append(finished("alpha", ago=timedelta(days=9), code=ErrorCode.INTERNAL_ERROR))
+    rows.append(finished("alpha", ago=timedelta(days=9), code=ErrorCode.EXECUTION_ERROR))
     await asyncio.to_thread(_store, rows)
     answer = await call("server_metrics", time_range="30d")
-    assert (answer["time_range"], answer["calls"]["total"]) == ("30d", 1)
+    assert (answer["time_range"], answer["calls"]["total"]) == ("30d", 5)
+    assert answer["availability_percent"] == pytest.approx(80.0)
 
 
 async def test_rag_metrics_without_calls_invents_nothing() -> None:
