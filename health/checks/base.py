@@ -34,6 +34,8 @@ class DependencyCheck(HealthCheck):
     """One dependency. `run` returns how many seconds the dependency itself took to answer."""
 
     name: ClassVar[str]
+    # Whether being connected is worth telling: not where nothing but trouble can be known.
+    told_when_well: ClassVar[bool] = True
 
     timeout: timedelta = field(default=timedelta(seconds=1), repr=False, kw_only=True)
     # What the last run found beside the time it took, for everyone.

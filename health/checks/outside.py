@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from health_check.exceptions import ServiceUnavailable
 from typing_extensions import override
@@ -46,6 +46,17 @@ class Outside(DependencyCheck):
     async def look(self) -> None:
         """Raise ServiceUnavailable unless it can be used."""
         raise NotImplementedError
+
+
+@dataclass
+class Guarded(Outside):
+    """Something that tools lean on and of which nothing is known but its breaker."""
+
+    told_when_well: ClassVar[bool] = False
+
+    @override
+    async def look(self) -> None:
+        return
 
 
 @dataclass
@@ -115,6 +126,9 @@ def outside_checks(runtime: Runtime) -> Iterator[Outside]:
             url=service.base_url,
             allowed_networks=service.allowed_networks,
         )
+    known = {*services, *(upstream.dependency for upstream in catalogue.upstreams.values())}
+    for name in sorted({spec.dependency for spec in catalogue.tools.values()} - known - {""}):
+        yield Guarded(name=name, breaker=name, breakers=breakers)
     for name, breaker in MODELS.items():
         if endpoint := getattr(deployment().rag, name):
             yield Listening(name=name, breaker=breaker, breakers=breakers, url=endpoint.url)

