@@ -22,7 +22,7 @@ from yarl import URL
 from bench.gateway_load import SAID, Door, request
 from bench.gateway_parts import stage
 from bench.gateway_upstream import MODERN
-from tools.backends.upstream.transports.http1 import Http1
+from tools.backends.upstream.transports.http1 import Http1, written
 
 CLIENTS: Final = 8
 CALLS: Final = 500
@@ -69,7 +69,7 @@ async def compare(port: int) -> None:
                 return await answer.read()
 
         async def with_own() -> bytes:
-            return await (await own.request("POST", headers, body)).read()
+            return await (await own.request("POST", written(headers), body)).read()
 
         ways: dict[str, Post] = {"aiohttp": with_aiohttp, "own": with_own}
         taken: dict[str, list[float]] = {name: [] for name in ways}

@@ -32,14 +32,14 @@ def checked(result: Mapping[str, Any]) -> dict[str, Any]:
         Malformed: it has none, or they are no content.
     """
     structured = result.get("structuredContent")
-    content = result.get("content", [] if isinstance(structured, Mapping) else None)
+    content = result.get("content", [] if isinstance(structured, dict) else None)
     if not isinstance(content, list):
         raise Malformed("there is no content")
     for block in content:
         _check_block(block)
-    if structured is not None and not isinstance(structured, Mapping):
+    if structured is not None and not isinstance(structured, dict):
         raise Malformed("structuredContent is not an object")
-    carried = {key: result[key] for key in _CARRIED if isinstance(result.get(key), Mapping)}
+    carried = {key: result[key] for key in _CARRIED if isinstance(result.get(key), dict)}
     return {"content": content, **carried}
 
 
@@ -60,20 +60,20 @@ def check_fetched(method: str, result: Mapping[str, Any]) -> None:
 
 
 def _objects(items: Any, name: str) -> list[Mapping[str, Any]]:
-    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise Malformed(f"there are no {name}")
     return items
 
 
 def _check_block(block: Any) -> None:
     """A block that lacks what its kind must have would break clients; kinds not known here pass."""
-    if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
         raise Malformed("a content block has no type")
     kind: str = block["type"]
     holder: Any = block
     if kind == "resource":
         holder = block.get("resource")
-        if not isinstance(holder, Mapping):
+        if not isinstance(holder, dict):
             raise Malformed("an embedded resource has no content")
         kind = "blob" if "blob" in holder else kind
     for name in _TEXTS.get(kind, ()):

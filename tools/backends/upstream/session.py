@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from mcp.shared.inbound import encode_header_value
@@ -34,6 +35,10 @@ LIST_CHANGED: Final = frozenset(
 )
 # The parameter whose value is announced in a header, by method.
 _NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+# The same few names are announced with every call.
+_header_value: Final = lru_cache(maxsize=1024)(encode_header_value)
 
 
 class RpcError(Exception):
@@ -198,7 +203,7 @@ class Session:
             return {**self._headers, **headers} if headers else self._headers
         sent = {**self._headers, METHOD_HEADER: method}
         if params is not None and (key := _NAMED_BY.get(method)) is not None:
-            sent[NAME_HEADER] = encode_header_value(str(params.get(key, "")))
+            sent[NAME_HEADER] = _header_value(str(params.get(key, "")))
         return {**sent, **headers} if headers else sent
 
     def _over(self, number: int, inflight: Inflight) -> None:
@@ -301,10 +306,10 @@ class Session:
 
 def _result(answer: Message) -> Mapping[str, Any]:
     error = answer.get("error")
-    if isinstance(error, Mapping):
+    if isinstance(error, dict):
         code = error.get("code")
         raise RpcError(
             code if isinstance(code, int) else 0, str(error.get("message", "")), error.get("data")
         )
     result = answer.get("result")
-    return result if isinstance(result, Mapping) else {}
+    return result if isinstance(result, dict) else {}

@@ -15,6 +15,7 @@ from tools.backends.http_api.network import Certificates, system_certificates
 from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, Message
 from tools.backends.upstream.transports.connecting import HttpLine, open_http
 from tools.backends.upstream.transports.declined import declined
+from tools.backends.upstream.transports.http1 import written
 from tools.backends.upstream.transports.network import FAULTS, told
 from tools.backends.upstream.transports.streams import (
     AnswerStream,
@@ -31,6 +32,7 @@ _GIVEN: Final = SESSION.lower()
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
 _HANG_UP_SECONDS: Final = 1.0
+_MOST_WRITTEN: Final = 256
 # The longest pause a server can ask for between two parts of a stream.
 _LONGEST_PAUSE: Final = 5.0
 
@@ -57,6 +59,8 @@ class StreamableHttpChannel:
         self._certificates = certificates
         self._line: HttpLine | None = None
         self._headers: CIMultiDict[str] = CIMultiDict()
+        # Headers as they travel, by what is added to those: for a tool they are always the same.
+        self._written: dict[tuple[Any, ...], str] = {}
         self._closed = False
         self._lingering: set[asyncio.Task[None]] = set()
 
@@ -131,7 +135,8 @@ class StreamableHttpChannel:
             if self.session_id:
                 with contextlib.suppress(*FAULTS):
                     async with asyncio.timeout(_HANG_UP_SECONDS):
-                        answer = await line.http.request("DELETE", self._with_session({}))
+                        gone = written(self._with_session({}))
+                        answer = await line.http.request("DELETE", gone)
                         answer.close()
         finally:
             if self._lingering:
@@ -151,8 +156,17 @@ class StreamableHttpChannel:
             merged[SESSION] = self.session_id
         return merged
 
+    def _posted_with(self, headers: Mapping[str, str]) -> str:
+        key = (self.session_id, *headers.items())
+        known = self._written.get(key)
+        if known is None:
+            if len(self._written) >= _MOST_WRITTEN:
+                self._written.clear()
+            known = self._written[key] = written(self._with_session(headers))
+        return known
+
     async def _post(self, line: HttpLine, message: Message, headers: Mapping[str, str]) -> Reply:
-        answer = await line.http.request("POST", self._with_session(headers), encode(message))
+        answer = await line.http.request("POST", self._posted_with(headers), encode(message))
         given = answer.headers.get(_GIVEN)
         if given:
             self.session_id = given
@@ -164,7 +178,7 @@ class StreamableHttpChannel:
         del merged["Content-Type"]
         if last_id:
             merged["Last-Event-ID"] = last_id
-        return await line.http.request("GET", merged)
+        return await line.http.request("GET", written(merged))
 
     async def _read(
         self,

@@ -126,7 +126,8 @@ class _Link(asyncio.Protocol):
         self._links = links
         self._idle = idle
         self._transport: asyncio.Transport | None = None
-        self._parser: Any = None
+        # One for all answers: making one costs as much as reading a small answer with it.
+        self._parser: Any = HttpResponseParser(self)
         self._answer: Answer | None = None
         self._head: asyncio.Future[Answer] | None = None
         self._head_bytes = 0
@@ -141,7 +142,6 @@ class _Link(asyncio.Protocol):
 
     async def exchange(self, request: bytes, url: URL) -> Answer:
         """Send a request; its answer, once the head of it is there."""
-        self._parser = HttpResponseParser(self)
         self._answer = Answer(self, url)
         self._head_bytes = 0
         self._head = asyncio.get_running_loop().create_future()
@@ -195,6 +195,7 @@ class _Link(asyncio.Protocol):
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
+        self._parser = None
         self._links.discard(self)
         if self in self._idle:
             self._idle.remove(self)
@@ -204,6 +205,11 @@ class _Link(asyncio.Protocol):
         self._fail(Broken("the connection broke"))
 
     # What the parser tells.
+
+    def on_message_begin(self) -> None:
+        if self._answer is None:
+            # Nothing was asked; what follows must not be taken for the next answer.
+            self.drop()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._answer is not None:
@@ -248,6 +254,18 @@ class _Link(asyncio.Protocol):
             self._head.exception()
 
 
+def written(headers: Mapping[str, str]) -> str:
+    """Headers as they travel.
+
+    Raises:
+        ValueError: one of them cannot.
+    """
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    if not lines.count("\n") == lines.count("\r") == len(headers) or "\0" in lines:
+        raise ValueError("a header has more than one line")
+    return lines
+
+
 class Http1:
     """Exchanges with one server. Connections are made as needed and kept while the server keeps them."""
 
@@ -259,18 +277,14 @@ class Http1:
         self._idle: deque[_Link] = deque()
         self._start = f" {url.raw_path_qs} HTTP/1.1\r\nHost: {url.host_port_subcomponent}\r\n"
 
-    async def request(self, method: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
-        """The answer, its body still to be read: to its end, or closed.
+    async def request(self, method: str, headers: str = "", body: bytes = b"") -> Answer:
+        """The answer, its body still to be read: to its end, or closed. `headers` are `written` ones.
 
         Raises:
             OSError: no connection could be made; nothing was sent.
             Broken, BadHttp: there was no answer.
-            ValueError: a header cannot be sent.
         """
-        fields = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-        if not fields.count("\n") == fields.count("\r") == len(headers) or "\0" in fields:
-            raise ValueError("a header has more than one line")
-        head = f"{method}{self._start}{fields}Content-Length: {len(body)}\r\n\r\n".encode()
+        head = f"{method}{self._start}{headers}Content-Length: {len(body)}\r\n\r\n".encode()
         link = await self._link()
         return await link.exchange(head + body, self._url)
 

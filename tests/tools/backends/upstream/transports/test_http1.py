@@ -14,6 +14,7 @@ from tools.backends.upstream.transports.http1 import (
     BadHttp,
     Broken,
     Http1,
+    written,
 )
 
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
@@ -75,7 +76,7 @@ async def test_answers_are_read_however_they_are_cut(answer: bytes, size: int) -
     server = Server(answer, size)
     async with talking(server) as http:
         for _ in range(3):
-            reply = await http.request("POST", {"Accept": "text/plain"}, b"body")
+            reply = await http.request("POST", written({"Accept": "text/plain"}), b"body")
             assert (reply.status, await reply.read(), reply.at_eof()) == (200, b"hello", True)
     assert server.connections == 1
     assert server.requests[0].startswith(b"POST /mcp?x=1 HTTP/1.1\r\nHost: 127.0.0.1:")
@@ -87,22 +88,22 @@ async def test_a_connection_the_server_ends_is_not_used_again(answer: bytes) -> 
     server = Server(answer, hang_up=True)
     async with talking(server) as http:
         for _ in range(3):
-            assert await (await http.request("POST", {})).read() == b"hello"
+            assert await (await http.request("POST")).read() == b"hello"
     assert server.connections == 3
 
 
 async def test_exchanges_at_once_have_connections_of_their_own() -> None:
     server = Server(PLAIN)
     async with talking(server) as http:
-        replies = await asyncio.gather(*(http.request("POST", {}) for _ in range(10)))
+        replies = await asyncio.gather(*(http.request("POST") for _ in range(10)))
         assert {await reply.read() for reply in replies} == {b"hello"}
-        await (await http.request("POST", {})).read()
+        await (await http.request("POST")).read()
     assert 1 < server.connections <= 10
 
 
 async def test_an_answer_that_breaks_off_is_told() -> None:
     async with talking(Server(PLAIN[:-2], hang_up=True)) as http:
-        reply = await http.request("POST", {})
+        reply = await http.request("POST")
         assert await reply.readany() == b"hel"
         with pytest.raises(Broken):
             await reply.readany()
@@ -111,7 +112,7 @@ async def test_an_answer_that_breaks_off_is_told() -> None:
 async def test_a_server_that_hangs_up_without_a_word_is_told() -> None:
     async with talking(Server(b"", hang_up=True)) as http:
         with pytest.raises(Broken):
-            await http.request("POST", {})
+            await http.request("POST")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ async def test_a_server_that_hangs_up_without_a_word_is_told() -> None:
 async def test_what_is_not_http_is_refused(answer: bytes) -> None:
     async with talking(Server(answer)) as http:
         with pytest.raises(BadHttp):
-            await http.request("POST", {})
+            await http.request("POST")
 
 
 async def test_an_answer_nobody_reads_does_not_fill_the_memory() -> None:
@@ -130,7 +131,7 @@ async def test_an_answer_nobody_reads_does_not_fill_the_memory() -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode()
     server = Server(head + b"x" * size, 1 << 16)
     async with talking(server) as http:
-        reply = await http.request("POST", {})
+        reply = await http.request("POST")
         first = await reply.readany()
         assert 0 < len(first) < size // 2
         assert len(first) + len(await reply.read()) == size
@@ -139,32 +140,40 @@ async def test_an_answer_nobody_reads_does_not_fill_the_memory() -> None:
 async def test_an_answer_that_is_given_up_takes_its_connection_along() -> None:
     server = Server(PLAIN[:-2])
     async with talking(server) as http:
-        reply = await http.request("POST", {})
+        reply = await http.request("POST")
         reply.close()
         server.answer = PLAIN
-        assert await (await http.request("POST", {})).read() == b"hello"
+        assert await (await http.request("POST")).read() == b"hello"
     assert server.connections == 2
 
 
 async def test_a_request_that_is_cancelled_hangs_up() -> None:
     server = Server(b"")
     async with talking(server) as http:
-        asking = asyncio.create_task(http.request("POST", {}))
+        asking = asyncio.create_task(http.request("POST"))
         while not server.requests:
             await asyncio.sleep(0.001)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
         server.answer = PLAIN
-        assert await (await http.request("POST", {})).read() == b"hello"
+        assert await (await http.request("POST")).read() == b"hello"
     assert server.connections == 2
+
+
+async def test_what_follows_an_answer_unasked_is_not_taken_for_the_next_one() -> None:
+    server = Server(PLAIN + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nfor")
+    async with talking(server) as http:
+        for _ in range(3):
+            assert await (await http.request("POST")).read() == b"hello"
+    assert server.connections == 3
 
 
 async def test_headers_cannot_smuggle_in_others() -> None:
     server = Server(PLAIN)
     async with talking(server) as http:
         with pytest.raises(ValueError, match="more than one line"):
-            await http.request("POST", {"X": "1\r\nY: 2"})
+            await http.request("POST", written({"X": "1\r\nY: 2"}))
     assert server.requests == []
 
 
@@ -175,7 +184,7 @@ async def test_a_connection_that_was_silent_for_long_is_replaced(
 
     server = Server(PLAIN)
     async with talking(server) as http:
-        await (await http.request("POST", {})).read()
+        await (await http.request("POST")).read()
         monkeypatch.setattr(http1, "IDLE_SECONDS", -1.0)
-        await (await http.request("POST", {})).read()
+        await (await http.request("POST")).read()
     assert server.connections == 2
