@@ -13,10 +13,12 @@ PIP_MODELS := $(PIP_INSTALL) --no-deps --require-hashes
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-# These start whole control planes on databases of their own, and wait for them most of the time: they
-# run beside the rest.
-STACKS := tests/chaos tests/clients tests/conformance tests/controlplane tests/federation/servers \
-  tests/load tests/project
+# These start whole control planes on databases of their own, in two pieces of about the same length.
+STARTS := tests/controlplane tests/project
+VISITS := tests/chaos tests/clients tests/conformance tests/federation/servers tests/load
+# These open doors, with processes behind them: about half of what runs on SQLite.
+DOORS := tests/federation tests/health tests/scenarios tests/tools/api tests/tools/backends \
+  tests/tools/mcp_server
 # No database has a part in these: they look at what goes over the wire, at Redis, at texts, vectors and
 # answers. Not on PostgreSQL again.
 BLOCKS := $(filter-out %/vectors %/test_lexical_postgresql.py,$(wildcard tests/tools/pipelines/blocks/[egt]*))
@@ -41,7 +43,7 @@ run: $(INSTALLED) ## Start everything and print where it is (PORT=8010 for anoth
 test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with coverage.
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m tests.run_suites '$(PYTEST) $(ARGS)' --measured '-m coverage run' \
-	  --stacks '$(STACKS)' --once '$(ONCE)'
+	  --apart '$(DOORS)' --stacks '$(STARTS)' --stacks '$(VISITS)' --once '$(ONCE)'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='tools/*,health/*' --fail-under=90
 

@@ -1,13 +1,17 @@
-"""Runs the suite in two lanes at once: most of it on SQLite in one, whole control planes in the other.
+"""Runs the suite in pieces, several at once: on SQLite, on PostgreSQL, and whole control planes.
 
-Whole control planes wait for processes more than they compute. Their lane goes on with the tests on
-PostgreSQL, and what it prints comes out when both are done. Only the run on SQLite is measured: tracing every
-process of every lane takes longer than the tests, and there is hardly a line that the others reach alone.
+Tests wait for processes more than they compute, so there is a lane more than the smallest machine has cores;
+not more, since on a crowded machine Redis answers too late and guards do without it, as they should. Each lane
+takes the next piece when it is done with one, and what a piece prints comes out when it is done. Only the
+pieces on SQLite are measured: tracing takes longer than the tests, and there is hardly a line that the others
+reach alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import queue
 import shlex
 import signal
 import subprocess
@@ -15,60 +19,99 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from typing import IO
+from typing import Final
 
 from typing_extensions import override
 
+LANES: Final = 3
+# What pytest returns when nothing was selected.
+NO_TESTS: Final = 5
+Pieces = queue.SimpleQueue[Sequence[str]]
+_printing = threading.Lock()
+
 
 class Lane(threading.Thread):
-    """Commands that run one after the other, whatever becomes of each. No output: it is shown at once."""
+    """Runs pieces one after the other, whatever becomes of each, until none is left."""
 
-    def __init__(self, commands: Sequence[Sequence[str]], output: IO[bytes] | None = None) -> None:
+    def __init__(self, pieces: Pieces) -> None:
         super().__init__()
         self.outcomes: list[int] = []
-        self._commands = commands
-        self._output = output
+        self._pieces = pieces
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = threading.Event()
 
     @override
     def run(self) -> None:
-        for command in self._commands:
-            if self._ended.is_set():
+        while not self._ended.is_set():
+            try:
+                piece = self._pieces.get_nowait()
+            except queue.Empty:
                 return
-            self._process = subprocess.Popen(command, stdout=self._output, stderr=subprocess.STDOUT)
+            self._run([sys.executable, *piece])
+
+    def _run(self, command: Sequence[str]) -> None:
+        with tempfile.TemporaryFile() as printed:
+            self._process = subprocess.Popen(
+                command, stdout=printed, stderr=subprocess.STDOUT, env=_environment()
+            )
             self.outcomes.append(self._process.wait())
+            printed.seek(0)
+            with _printing:
+                sys.stdout.write(f"\n{shlex.join(command)}\n")
+                sys.stdout.write(printed.read().decode(errors="replace"))
+                sys.stdout.flush()
 
     def end(self) -> None:
-        """Tell what still runs to end, and wait for it."""
+        """Tell what still runs to end; joining waits for it."""
         self._ended.set()
         if self._process is not None and self._process.poll() is None:
             # As Ctrl-C: pytest then takes down what its tests have started.
             self._process.send_signal(signal.SIGINT)
-        self.join()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pytest", help="arguments that start pytest")
     parser.add_argument("--measured", required=True, help="what goes before them to be measured")
-    parser.add_argument("--stacks", required=True, help="folders of whole control planes")
+    parser.add_argument(
+        "--stacks", action="append", default=[], help="a piece of whole control planes"
+    )
+    parser.add_argument("--apart", action="append", default=[], help="a piece of its own on SQLite")
     parser.add_argument("--once", required=True, help="folders that PostgreSQL is spared")
     options = parser.parse_args()
     # Whoever ends this run ends its lanes with it.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    python, pytest = [sys.executable], shlex.split(options.pytest)
-    stacks = options.stacks.split()
-    others = [*pytest, *(f"--ignore={folder}" for folder in stacks)]
-    sqlite = [*python, *shlex.split(options.measured), *others]
-    postgres = [*python, "-m", "tests.run_on_postgres", *python, *others]
-    spared = [f"--ignore={folder}" for folder in options.once.split()]
-    with tempfile.TemporaryFile() as printed:
-        beside = Lane([[*python, *pytest, *stacks], [*postgres, *spared]], printed)
-        outcomes = run([Lane([sqlite]), beside])
-        printed.seek(0)
-        sys.stdout.write(printed.read().decode(errors="replace"))
-    return max(outcomes)
+    pieces = Pieces()
+    for piece in _pieces(options):
+        pieces.put(piece)
+    outcomes = run([Lane(pieces) for _ in range(LANES)])
+    # Arguments may select tests of one piece alone.
+    return max((one for one in outcomes if one != NO_TESTS), default=NO_TESTS)
+
+
+def _pieces(options: argparse.Namespace) -> list[Sequence[str]]:
+    """What to give to python, the longest first."""
+    pytest = shlex.split(options.pytest)
+    measured = [*shlex.split(options.measured), *pytest]
+    stacks = [piece.split() for piece in options.stacks]
+    apart = [piece.split() for piece in options.apart]
+    postgres = ["-m", "tests.run_on_postgres", sys.executable, *pytest]
+    return [
+        # A folder that no piece names is in this one.
+        [*measured, *_without(*stacks, *apart)],
+        *([*measured, *piece, *_without(*stacks)] for piece in apart),
+        *([*pytest, *piece] for piece in stacks),
+        [*postgres, *_without(*stacks, options.once.split())],
+    ]
+
+
+def _without(*pieces: Sequence[str]) -> list[str]:
+    return [f"--ignore={path}" for piece in pieces for path in piece]
+
+
+def _environment() -> dict[str, str]:
+    """Hundreds of processes import the same modules: also where bytecode is not to be kept, compile them once."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def run(lanes: Sequence[Lane]) -> list[int]:
@@ -81,6 +124,8 @@ def run(lanes: Sequence[Lane]) -> list[int]:
     finally:
         for lane in lanes:
             lane.end()
+        for lane in lanes:
+            lane.join()
     return [outcome for lane in lanes for outcome in lane.outcomes]
 
 
