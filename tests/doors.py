@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import uvicorn
 
+from controlplane.runtime.joining import JoiningHttp
 from tests.processes import wait_until
 
 
@@ -48,6 +49,7 @@ class RestDoor:
             port=port,
             log_config=None,
             loop="asyncio",
+            http=JoiningHttp,
             lifespan="on",
             # As the product. uvicorn's own 5 s are the client's too, and where both let go of an
             # idle connection at once, a request is lost between them.
