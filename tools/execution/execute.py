@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from tools.contracts import (
     FINAL_STATES,
@@ -42,6 +42,9 @@ from tools.execution.spans import METHOD, failure_of, tell_call, tell_refusal
 from tools.tracing import Spans, Work, begin_spans
 
 logger = logging.getLogger(__name__)
+
+# `json.dumps` would make one like it for every answer.
+_JSON: Final = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
 
 
 async def execute(call: ToolCall) -> Envelope:
@@ -204,7 +207,7 @@ async def _budget(
 def _encode(spec: ToolSpec, data: Any) -> tuple[Any, str]:
     """What is answered, and the same as JSON. Halves of characters are replaced: no door could send them."""
     try:
-        text = json.dumps(data, allow_nan=False, ensure_ascii=False)
+        text = _JSON.encode(data)
         if text.isascii() or _is_unicode(text):
             return data, text
         text = whole_characters(text)

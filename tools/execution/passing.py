@@ -28,7 +28,7 @@ class Passed:
 
 def passed_on(spec: ToolSpec, raw: Any) -> Passed:
     """`raw` as it is answered. What does not come from an upstream server is answered as it is."""
-    if spec.source is not ToolSource.UPSTREAM or not isinstance(raw, Mapping):
+    if spec.source is not ToolSource.UPSTREAM or not isinstance(raw, dict):
         return Passed(raw)
     content = raw.get("content")
     if not isinstance(content, list):
@@ -46,7 +46,7 @@ def passed_on(spec: ToolSpec, raw: Any) -> Passed:
 
 def result_to_check(spec: ToolSpec, raw: Any) -> Any:
     """The part of an answer that has to fit the tool's output schema."""
-    if spec.source is ToolSource.UPSTREAM and isinstance(raw, Mapping) and "content" in raw:
+    if spec.source is ToolSource.UPSTREAM and isinstance(raw, dict) and "content" in raw:
         return raw.get("structuredContent")
     return raw
 
@@ -87,10 +87,10 @@ def _is_media(block: Mapping[str, Any]) -> bool:
     if block["type"] in _MEDIA:
         return True
     resource = block.get("resource")
-    return isinstance(resource, Mapping) and "blob" in resource
+    return isinstance(resource, dict) and "blob" in resource
 
 
 def _named(block: Mapping[str, Any]) -> str:
     resource = block.get("resource")
-    described = resource if isinstance(resource, Mapping) else block
+    described = resource if isinstance(resource, dict) else block
     return f"{block['type']} {described.get('mimeType', '')}".strip()
