@@ -60,6 +60,7 @@ PLAN = (
             ("Now", "monitor_heart", "health", "healthsnapshot", "now"),
             ("History", "history", "health", "healthsnapshot"),
             ("Changes", "swap_horiz", "health", "statuschange"),
+            ("Objectives", "flag", "health", "servicelevelobjective"),
             ("Webhooks", "webhook", "health", "healthwebhook"),
             ("Deliveries", "outgoing_mail", "health", "webhookdelivery"),
             ("Schedule", "schedule", "django_celery_beat", "periodictask"),
