@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from health.models import CurrentHealth
 from health.record import record
-from tests.health.webhooks.parts import report
+from tests.health.reports import report
 
 pytestmark = pytest.mark.django_db
 

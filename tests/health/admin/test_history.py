@@ -11,8 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from health.models import HealthSnapshot, StatusChange
 from health.record import record
-from tests.health.admin.test_now import full_report
-from tests.health.webhooks.parts import report
+from tests.health.reports import full_report, report
 from tests.tools.admin.pages import address, text
 
 pytestmark = pytest.mark.django_db

@@ -15,13 +15,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from health.findings import Dependency, HealthReport, PipelineHealth, Source
 from health.latest import KEY
-from health.measure import assess
 from health.models import StatusChange
 from health.record import record
-from health.status import DependencyStatus, HealthStatus
-from tests.health.webhooks.parts import report
+from tests.health.reports import full_report, report
 from tests.processes import wait_until
 from tests.tools.admin.pages import text
 from tests.workers import celery_worker
@@ -30,33 +27,6 @@ from tools.conf import deployment
 pytestmark = pytest.mark.django_db
 
 PAGE = "/admin/health/healthsnapshot/now/"
-
-
-def full_report() -> HealthReport:
-    """One of everything that can be found."""
-    found = assess(
-        {
-            "database": Dependency(DependencyStatus.CONNECTED, response_time_ms=3),
-            "disk": Dependency(DependencyStatus.CONNECTED, details={"free_mb": 812}),
-            "beat": Dependency(DependencyStatus.UNAVAILABLE, error="The beat does not run"),
-            "mcp:todo": Dependency(DependencyStatus.UNKNOWN, error="No answer within 1 s"),
-            "api:shop": Dependency(DependencyStatus.UNAVAILABLE, error="Its circuit breaker"),
-        },
-        {
-            "rag_basic": PipelineHealth(HealthStatus.HEALTHY, datetime.now(UTC), 0.25, None, 41),
-            "rag_crag": PipelineHealth(HealthStatus.UNAVAILABLE, error="No worker <b>answers</b>"),
-            "rag_off": PipelineHealth(
-                HealthStatus.UNAVAILABLE, error="It is switched off", counted=False
-            ),
-        },
-    )
-    breakers = {
-        "api:shop": {"state": "OPEN", "failure_count": 5},
-        "mcp:todo": {"state": "CLOSED", "failure_count": 0},
-    }
-    calls = {"total": 1200, "failed": 30, "successful": 1170, "success_rate": 0.975}
-    values = {"breakers": breakers, "calls": calls, "source": Source.SNAPSHOT.value}
-    return HealthReport.read({**found.to_json(), **values})
 
 
 def shown(client: Client, query: str = "") -> str:

@@ -6,15 +6,12 @@ import base64
 import hashlib
 import hmac
 import json
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
-from health.findings import Dependency, HealthReport
-from health.measure import assess
 from health.models import HealthWebhook, WebhookDelivery
 from health.record import record
-from health.status import DependencyStatus
+from tests.health.reports import report
 from tests.http_server import Asked, HttpServer
 
 SECRET: Final = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -42,17 +39,6 @@ def verified(asked: Asked, secret: str = SECRET) -> dict[str, Any]:
     assert asked.header("content-type") == "application/json"
     event: dict[str, Any] = json.loads(asked.body)
     return event
-
-
-def report(*down: str, later: float = 0.0) -> HealthReport:
-    """A report of three dependencies, of which these are away."""
-    found = {
-        name: Dependency(DependencyStatus.UNAVAILABLE, error=f"{name} is away")
-        if name in down
-        else Dependency(DependencyStatus.CONNECTED, response_time_ms=1)
-        for name in ("database", "redis", "worker")
-    }
-    return replace(assess(found), checked_at=datetime.now(UTC) + timedelta(seconds=later))
 
 
 def record_outage() -> list[WebhookDelivery]:

@@ -17,12 +17,12 @@ from health.models import WebhookDelivery
 from health.record import record
 from health.tasks import send_deliveries
 from health.webhooks.courier import SECONDS
+from tests.health.reports import report
 from tests.health.webhooks.parts import (
     SECRET,
     events,
     make_webhook,
     record_outage,
-    report,
 )
 from tests.http_server import HttpServer, Reply, http_server
 from tests.processes import wait_until

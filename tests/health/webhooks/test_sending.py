@@ -14,12 +14,12 @@ from health.models import HealthWebhook, StatusChange, WebhookDelivery
 from health.record import record
 from health.webhooks.deliveries import HELD, MOST_ATTEMPTS, WAITS
 from health.webhooks.sending import send, send_due
+from tests.health.reports import report
 from tests.health.webhooks.parts import (
     events,
     make_due,
     make_webhook,
     record_outage,
-    report,
     verified,
 )
 from tests.http_server import HttpServer, Reply, http_server
