@@ -118,11 +118,9 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
     limit = call.time_limit or runtime.settings.server_timeout
     deadline = Deadline.after(min(spec.timeout_seconds, limit))
     context = _context(call, caller, spec, deadline)
-    record.mark("validation")
-    record.enter("rate")
+    record.mark("validation", "rate")
     meta["rate_limit_remaining"] = await admission.take_rate(caller, runtime.rate)
-    record.mark("rate")
-    record.enter("cache")
+    record.mark("rate", "cache")
     record.advance(CallState.EXECUTING)
 
     call_backend = partial(
@@ -148,8 +146,7 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
         spec, arguments, runtime.cache, deadline, work, personal=_may_be_asked(spec, context)
     )
     record.cache_hit = reused.hit
-    record.mark("backend")
-    record.enter("budget")
+    record.mark("backend", "budget")
     if reused.stale_since is not None:
         meta.update(stale=True, stale_since=wire_time(reused.stale_since))
     return await _budget(runtime, record, spec, reused.data, meta)

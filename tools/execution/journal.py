@@ -83,11 +83,15 @@ class CallRecord:
         if self.spans is not None:
             self.spans.enter(stage)
 
-    def mark(self, stage: str) -> None:
-        """Note that `stage` has just ended."""
+    def mark(self, stage: str, following: str = "") -> None:
+        """Note that `stage` has just ended, and which one begins."""
         now = time.perf_counter()
         self.stages[stage] = round((now - self._marked) * 1000, 3)
         self._marked = now
+        if following:
+            self.enter(following)
+        elif self.spans is not None:
+            self.spans.leave()
 
     def found(self, spec: ToolSpec) -> None:
         self.source = spec.source.value

@@ -185,9 +185,9 @@ class QueryProcess:
         Only an asker who follows it is told at once. Operators are told by the other thread: most
         queries are over before anybody could have read it.
         """
-        running.stage, running.note = stage.value, note
-        if running.spans is not None:
+        if running.spans is not None and stage.value != running.stage:
             running.spans.enter(stage.value)
+        running.stage, running.note = stage.value, note
         wanted = not running.message.wants_progress or self._tell(
             running, {"stage": stage.value, "message": note}
         )
