@@ -133,10 +133,11 @@ class Tally:
 
     def include(self, other: Tally) -> None:
         """Add another tally."""
-        self.merge(other.numbers, other.written_histogram(), other.sketch.written())
+        self.merge(other.numbers, other.written("histogram"), other.written("sketch"))
 
-    def written_histogram(self) -> str:
-        return orjson.dumps(self.histogram).decode()
+    def written(self, part: str) -> str:
+        """The histogram or the sketch as text."""
+        return self.sketch.written() if part == "sketch" else orjson.dumps(self.histogram).decode()
 
     def __getitem__(self, number: Number) -> float:
         return self.numbers[number]

@@ -40,12 +40,14 @@ class Migration(migrations.Migration):
                 ("histogram", models.TextField()),
                 ("begins_at", models.DateTimeField()),
                 ("seconds", models.PositiveSmallIntegerField(default=0)),
-                ("caller", models.CharField(max_length=140)),
+                ("caller", models.CharField(blank=True, max_length=140)),
                 ("sketch", models.TextField(blank=True)),
             ],
             options={
                 "verbose_name_plural": "call figures",
-                "indexes": [models.Index(fields=["seconds", "begins_at"], name="figures_by_time")],
+                "indexes": [
+                    models.Index(fields=["seconds", "begins_at", "caller"], name="figures_by_time")
+                ],
                 "constraints": [
                     models.UniqueConstraint(
                         condition=models.Q(("seconds", 0), _negated=True),

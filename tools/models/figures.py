@@ -6,21 +6,24 @@ each other; a periodic task adds them up. What is in no batch yet is in no row o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from django.db import connections, models
 from django.db.models import Q
 from typing_extensions import override
 
-from tools.figures import NUMBERS, tallied
+from tools.figures import NUMBERS, Tally, tallied
 
 # How long a row's stretch is, in seconds; those of one batch are of a minute too, but many to one.
 FRESH: Final = 0
 MINUTE: Final = 60
 HOUR: Final = 3600
 LENGTHS: Final = (FRESH, MINUTE, HOUR)
+# Stands for all callers together, in rows that were added up; there are such beside those of each.
+EVERY_CALLER: Final = ""
 # What tells rows of one stretch apart.
 ALIKE: Final = ("tool", "source", "dependency", "caller", "status", "code")
 TOTAL_ALIKE: Final = ("tool", "source", "dependency", "status", "code")
@@ -54,33 +57,43 @@ class Tallied(models.Model):
         abstract = True
 
 
-class FiguresManager(models.Manager[Any]):
-    """Rows of figures, written from closing events."""
+class TalliedManager(models.Manager[Any]):
+    """Rows of sums. Plain SQL: building model instances costs more than the rest."""
 
-    def record(self, events: Iterable[Mapping[str, Any]]) -> None:
-        """Count calls, each of which has just been finished. Belongs into the transaction that did it."""
-        found = tallied(events)
-        if not found:
-            return
+    def insert(self, names: Sequence[str], rows: Iterable[tuple[Sequence[Any], Tally]]) -> None:
+        """Write tallies, each under its values of `names`."""
         connection = connections[self.db]
-        columns = ("begins_at", "seconds", *ALIKE, *NUMBERS, "histogram", "sketch")
+        own = {field.column for field in self.model._meta.concrete_fields}
+        written = [name for name in ("histogram", "sketch") if name in own]
+        columns = [*names, *NUMBERS, *written]
         statement = (
             f"INSERT INTO {self.model._meta.db_table} ({', '.join(columns)})"  # noqa: S608 - our own names
             f" VALUES ({', '.join(['%s'] * len(columns))})"
         )
-        rows = [
+        # There are few moments and many rows.
+        adapted = lru_cache(connection.ops.adapt_datetimefield_value)
+        values = [
             (
-                connection.ops.adapt_datetimefield_value(_utc(minute)),
-                FRESH,
-                *alike,
+                *(adapted(value) if isinstance(value, datetime) else value for value in key),
                 *tally.numbers,
-                tally.written_histogram(),
-                tally.sketch.written(),
+                *(tally.written(name) for name in written),
             )
-            for (minute, *alike), tally in found.items()
+            for key, tally in rows
         ]
-        with connection.cursor() as cursor:
-            cursor.executemany(statement, rows)
+        if values:
+            with connection.cursor() as cursor:
+                cursor.executemany(statement, values)
+
+
+class FiguresManager(TalliedManager):
+    """Rows of figures, written from closing events."""
+
+    def record(self, events: Iterable[Mapping[str, Any]]) -> None:
+        """Count calls, each of which has just been finished. Belongs into the transaction that did it."""
+        moment = lru_cache(_utc)
+        found = tallied(events).items()
+        rows = (((moment(minute), FRESH, *alike), tally) for (minute, *alike), tally in found)
+        self.insert(("begins_at", "seconds", *ALIKE), rows)
 
 
 def _utc(minute: str) -> datetime:
@@ -91,20 +104,22 @@ class CallFigures(Tallied):
     """Calls that arrived within one stretch of time, by tool, caller and how they ended.
 
     `seconds` is 0 for the rows of one batch, whose stretch is a minute, and the length of the
-    stretch for what was added up. `tool` is empty for names that are no tool.
+    stretch for what was added up. `tool` is empty for names that are no tool. What was added up
+    stands twice: by caller, and with an empty `caller` for all of them together, because most questions
+    are not about callers and there may be very many.
     """
 
     begins_at = models.DateTimeField()
     seconds = models.PositiveSmallIntegerField(default=FRESH)
-    caller = models.CharField(max_length=140)
+    caller = models.CharField(max_length=140, blank=True)
     sketch = models.TextField(blank=True)
 
     objects = FiguresManager()
 
     class Meta:
         verbose_name_plural = "call figures"
-        # Serves readers of a stretch too, who name all lengths.
-        indexes = (models.Index(fields=["seconds", "begins_at"], name="figures_by_time"),)
+        # Readers of a stretch name all lengths.
+        indexes = (models.Index(fields=["seconds", "begins_at", "caller"], name="figures_by_time"),)
         constraints = (
             models.UniqueConstraint(
                 fields=["seconds", "begins_at", *ALIKE],
@@ -125,6 +140,8 @@ class CallTotals(Tallied):
     `tool` is empty for names that are no tool, whose `source` is empty too, and for tools that were
     deleted since.
     """
+
+    objects = TalliedManager()
 
     class Meta:
         verbose_name_plural = "call totals"

@@ -11,7 +11,7 @@ from django.db.models import QuerySet, Sum
 
 from tools.figures import Sketch
 from tools.models import CallFigures
-from tools.models.figures import LENGTHS
+from tools.selectors.figures import figures_between
 from tools.selectors.joined import Joined
 
 ALL = ""
@@ -30,9 +30,7 @@ def endings(
     since: datetime, until: datetime, timed: Collection[str] = ()
 ) -> dict[str, list[Ended]]:
     """By name of tool, and under `ALL` those of all tools. `timed` names whose times are wanted too."""
-    rows = CallFigures.objects.filter(
-        seconds__in=LENGTHS, begins_at__gte=since, begins_at__lt=until
-    ).order_by()
+    rows = figures_between(since, until)
     found: dict[str, list[Ended]] = defaultdict(list)
     for tool, code, calls in rows.values_list("tool", "code").annotate(sum=Sum("calls")):
         if tool != ALL:

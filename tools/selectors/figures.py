@@ -13,11 +13,11 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from tools.figures import NUMBERS, CallStatistics, Gathered
 from tools.models import CallFigures
-from tools.models.figures import LENGTHS
+from tools.models.figures import EVERY_CALLER, FRESH, LENGTHS
 from tools.selectors.joined import Joined
 
 MINUTES_KEPT: Final = timedelta(hours=48)
@@ -94,7 +94,8 @@ def call_figures(
     most: int = MOST_GROUPS,
 ) -> Figures:
     """What happened to the calls of the minutes that begin from `since` until before `until`."""
-    rows = _rows(since, until, chosen)
+    by_caller = by is By.CALLER or chosen.caller is not None
+    rows = chosen.narrow(figures_between(since, until, by_caller=by_caller))
     listed = _busiest(rows, by, most) if by else []
     groups = {name: Gathered() for name in listed}
     rest = Gathered()
@@ -119,17 +120,21 @@ def call_series(
     """
     first = _floor(since, step)
     gathered = {first + step * place: Gathered() for place in range(-((first - until) // step))}
-    for begins_at, *told in _read(_rows(first, until, chosen), "begins_at", "status", "code"):
+    rows = figures_between(first, until, by_caller=chosen.caller is not None)
+    for begins_at, *told in _read(chosen.narrow(rows), "begins_at", "status", "code"):
         gathered[_floor(begins_at, step)].add("", *told)
     minutes = step / _MINUTE
     return [Point(begin, found.statistics(minutes)) for begin, found in gathered.items()]
 
 
-def _rows(since: datetime, until: datetime, chosen: Chosen) -> QuerySet[Any]:
-    found = CallFigures.objects.filter(
+def figures_between(since: datetime, until: datetime, *, by_caller: bool = False) -> QuerySet[Any]:
+    """Rows in which every call of the stretch is counted once, with callers told apart or not."""
+    rows = CallFigures.objects.filter(
         seconds__in=LENGTHS, begins_at__gte=since, begins_at__lt=until
     )
-    return chosen.narrow(found).order_by()
+    # Those of batches are by caller, and serve both.
+    together = Q(caller=EVERY_CALLER)
+    return rows.filter(~together if by_caller else together | Q(seconds=FRESH)).order_by()
 
 
 def _busiest(rows: QuerySet[Any], by: By, most: int) -> list[str]:

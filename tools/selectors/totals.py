@@ -35,4 +35,5 @@ def _rows() -> Iterator[Any]:
         rows.order_by().values_list(*TOTAL_ALIKE).annotate(**sums, written=Joined("histogram"))
         for rows in (CallTotals.objects.all(), CallFigures.objects.filter(seconds=FRESH))
     )
-    return added_up.union(not_yet, all=True).iterator(chunk_size=2000)
+    found: Iterator[Any] = added_up.union(not_yet, all=True).iterator(chunk_size=2000)
+    return found

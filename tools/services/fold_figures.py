@@ -15,7 +15,7 @@ from django.db.models import Sum
 
 from tools.figures import NUMBERS, Tally
 from tools.models import CallFigures, CallTotals, Tool
-from tools.models.figures import ALIKE, FRESH, HOUR, MINUTE, TOTAL_ALIKE
+from tools.models.figures import ALIKE, EVERY_CALLER, FRESH, HOUR, MINUTE, TOTAL_ALIKE
 from tools.selectors.figures import HOURS_KEPT, MINUTES_KEPT
 
 # Rows per transaction: on SQLite the journal waits for its end.
@@ -26,6 +26,13 @@ OTHER_CALLERS: Final = "(others)"
 LOCK: Final = 0x_F19_0E5
 
 STRETCH: Final = ("seconds", "begins_at", *ALIKE)
+_IN_TOTALS: Final = tuple(ALIKE.index(name) for name in TOTAL_ALIKE)
+_CALLER: Final = ALIKE.index("caller")
+
+# What was counted: numbers, histogram, and the sketch where there is one.
+_Counted = tuple[Any, ...]
+_Moved = tuple[tuple[Any, ...], _Counted]
+_Taken = tuple[int, tuple[Any, ...], _Counted]
 
 
 def fold_figures(now: datetime | None = None) -> int:
@@ -52,17 +59,20 @@ def _alone(step: Callable[[datetime], int], now: datetime) -> int:
 
 
 def _fold_fresh(now: datetime) -> int:
-    rows = list(CallFigures.objects.filter(seconds=FRESH).order_by("begins_at")[:AT_ONCE])
+    rows = _take(CallFigures.objects.filter(seconds=FRESH), ("begins_at", *ALIKE))
     minutes_from = _hour(now - MINUTES_KEPT)
-    moved: list[tuple[tuple[Any, ...], CallFigures]] = []
-    for row in rows:
-        late = row.begins_at < minutes_from
-        begins_at = _hour(row.begins_at) if late else row.begins_at
-        moved.append(((HOUR if late else MINUTE, begins_at, *_alike(row, ALIKE)), row))
+    moved: list[_Moved] = []
+    totals: list[_Moved] = []
+    for _, (begins_at, *alike), tally in rows:
+        late = begins_at < minutes_from
+        stretch = (HOUR, _hour(begins_at)) if late else (MINUTE, begins_at)
+        moved.append(((*stretch, *alike), tally))
+        alike[_CALLER] = EVERY_CALLER
+        moved.append(((*stretch, *alike), tally))
+        totals.append((tuple(alike[place] for place in _IN_TOTALS), tally))
     _add(CallFigures, STRETCH, moved)
-    _add(CallTotals, TOTAL_ALIKE, [(_alike(row, TOTAL_ALIKE), row) for row in rows])
-    CallFigures.objects.filter(pk__in=[row.pk for row in rows]).delete()
-    return len(rows)
+    _add(CallTotals, TOTAL_ALIKE, totals)
+    return _remove(CallFigures, rows)
 
 
 def _fold_minutes(now: datetime) -> int:
@@ -74,21 +84,24 @@ def _fold_minutes(now: datetime) -> int:
     hour = _hour(first)
     until = hour + timedelta(hours=1)
     kept = _busiest_callers(hour, until)
-    rows = list(old.filter(begins_at__lt=until).order_by("begins_at")[:AT_ONCE])
-    for row in rows:
-        row.caller = row.caller if row.caller in kept else OTHER_CALLERS
-    _add(CallFigures, STRETCH, [((HOUR, hour, *_alike(row, ALIKE)), row) for row in rows])
-    CallFigures.objects.filter(pk__in=[row.pk for row in rows]).delete()
-    return len(rows)
+    rows = _take(old.filter(begins_at__lt=until), ("begins_at", *ALIKE))
+    moved: list[_Moved] = []
+    for _, (_begins_at, *alike), tally in rows:
+        if alike[_CALLER] not in kept:
+            alike[_CALLER] = OTHER_CALLERS
+        moved.append(((HOUR, hour, *alike), tally))
+    _add(CallFigures, STRETCH, moved)
+    return _remove(CallFigures, rows)
 
 
 def _busiest_callers(hour: datetime, until: datetime) -> set[str]:
-    """Over the rows that are moved and those that were: the same whichever step asks."""
+    """Over the rows that are moved and those that were: the same whichever step asks. And all together."""
     rows = CallFigures.objects.filter(
         seconds__in=(MINUTE, HOUR), begins_at__gte=hour, begins_at__lt=until
-    ).exclude(caller=OTHER_CALLERS)
+    ).exclude(caller__in=(EVERY_CALLER, OTHER_CALLERS))
     counted = rows.order_by().values("caller").annotate(sum=Sum("calls"))
-    return set(counted.order_by("-sum", "caller").values_list("caller", flat=True)[:CALLERS_KEPT])
+    busiest = counted.order_by("-sum", "caller").values_list("caller", flat=True)[:CALLERS_KEPT]
+    return {EVERY_CALLER, *busiest}
 
 
 def _prune(now: datetime) -> int:
@@ -100,46 +113,48 @@ def _prune(now: datetime) -> int:
 
 def _retire(now: datetime) -> int:
     """Totals of tools that were deleted lose their name, so that names do not gather for ever."""
-    rows = CallTotals.objects.exclude(tool="").exclude(tool__in=Tool.objects.values("name"))
-    gone = list(rows.order_by("pk")[:AT_ONCE])
-    _add(CallTotals, TOTAL_ALIKE, [(("", *_alike(row, TOTAL_ALIKE)[1:]), row) for row in gone])
-    CallTotals.objects.filter(pk__in=[row.pk for row in gone]).delete()
-    return len(gone)
+    gone = CallTotals.objects.exclude(tool="").exclude(tool__in=Tool.objects.values("name"))
+    rows = _take(gone, TOTAL_ALIKE)
+    _add(CallTotals, TOTAL_ALIKE, [(("", *alike[1:]), tally) for _, alike, tally in rows])
+    return _remove(CallTotals, rows)
 
 
-def _add(model: Any, names: Sequence[str], moved: Iterable[tuple[tuple[Any, ...], Any]]) -> None:
-    """Add rows to those of `model` that `names` have the given values of, making those that are missing."""
+def _take(rows: Any, names: Sequence[str], most: int | None = AT_ONCE) -> list[_Taken]:
+    """Rows: the key, the values of `names`, and what was counted."""
+    sketch = ("sketch",) if rows.model is CallFigures else ()
+    columns = ("pk", *names, *NUMBERS, "histogram", *sketch)
+    first, last = 1 + len(names), 1 + len(names) + len(NUMBERS)
+    found = rows.order_by(names[0]).values_list(*columns)[:most]
+    return [(row[0], row[1:first], (row[first:last], *row[last:])) for row in found]
+
+
+def _remove(model: Any, rows: Iterable[_Taken]) -> int:
+    ids = [row[0] for row in rows]
+    model.objects.filter(pk__in=ids).delete()
+    return len(ids)
+
+
+def _add(model: Any, names: Sequence[str], moved: Iterable[_Moved]) -> None:
+    """Add to the rows of `model` that have the given values of `names`, making those that are missing."""
     tallies: dict[tuple[Any, ...], Tally] = {}
-    for key, row in moved:
-        _merge(tallies.setdefault(key, Tally()), row)
+    for key, counted in moved:
+        tally = tallies.get(key)
+        if tally is None:
+            tally = tallies[key] = Tally()
+        tally.merge(*counted)
     if not tallies:
         return
-    found = {
-        name: {key[place] for key in tallies}
+    near = {
+        f"{name}__in": {key[place] for key in tallies}
         for place, name in enumerate(names)
         if name in ("seconds", "begins_at", "tool")
     }
-    before = model.objects.filter(**{f"{name}__in": values for name, values in found.items()})
-    replaced = [row for row in before if _alike(row, names) in tallies]
-    for row in replaced:
-        _merge(tallies[_alike(row, names)], row)
-    model.objects.filter(pk__in=[row.pk for row in replaced]).delete()
-    model.objects.bulk_create(_row(model, names, key, tally) for key, tally in tallies.items())
-
-
-def _merge(tally: Tally, row: Any) -> None:
-    tally.merge(_alike(row, NUMBERS), row.histogram, getattr(row, "sketch", ""))
-
-
-def _row(model: Any, names: Sequence[str], key: tuple[Any, ...], tally: Tally) -> Any:
-    values = dict(zip(names, key, strict=True)) | dict(zip(NUMBERS, tally.numbers, strict=True))
-    if model is CallFigures:
-        values["sketch"] = tally.sketch.written()
-    return model(**values, histogram=tally.written_histogram())
-
-
-def _alike(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(getattr(row, name) for name in names)
+    taken = _take(model.objects.filter(**near), names, most=None)
+    before = [row for row in taken if row[1] in tallies]
+    for _, key, counted in before:
+        tallies[key].merge(*counted)
+    _remove(model, before)
+    model.objects.insert(names, tallies.items())
 
 
 def _hour(moment: datetime) -> datetime:

@@ -12,6 +12,7 @@ from tools.errors import ErrorCode
 from tools.figures import CallStatistics
 from tools.figures.statistics import LISTED_TOOLS
 from tools.selectors.figures import By, Chosen, aligned, call_figures, call_series
+from tools.services.fold_figures import fold_figures
 
 pytestmark = pytest.mark.django_db
 
@@ -214,6 +215,13 @@ def test_only_chosen_calls_are_counted() -> None:
     assert total(Chosen(dependency="mcp:one", caller="client:2")) == 1
     assert total(Chosen(source="builtin")) == 1
     assert total(Chosen(tools=())) == 0
+    fold_figures(now)
+    logged([finished("plain", source="builtin", caller="client:2", ago=timedelta())])
+    latest = datetime.now(UTC) + timedelta(minutes=1)
+    for chosen, count in ((Chosen(caller="client:2"), 2), (Chosen(tools=["plain"]), 2)):
+        assert call_figures(now - HOUR, latest, chosen=chosen).total.total == count
+        points = call_series(now - HOUR, latest, HOUR, chosen=chosen)
+        assert sum(point.calls.total for point in points) == count
 
 
 def test_a_series_has_a_point_for_each_step_and_every_call_in_one() -> None:

@@ -28,11 +28,15 @@ DAY = timedelta(days=1)
 
 
 def lengths() -> dict[int, int]:
-    """Calls by the length of the stretch that they are kept in."""
+    """Calls by the length of the stretch that they are kept in; as many by caller as together."""
     found: dict[int, int] = {}
-    for seconds, calls in CallFigures.objects.values_list("seconds", "calls"):
-        found[seconds] = found.get(seconds, 0) + calls
-    return found
+    told_apart: dict[int, int] = {}
+    for seconds, caller, calls in CallFigures.objects.values_list("seconds", "caller", "calls"):
+        counts = told_apart if caller else found
+        counts[seconds] = counts.get(seconds, 0) + calls
+    fresh = told_apart.pop(FRESH, 0)
+    assert told_apart == found
+    return {**found, FRESH: fresh} if fresh else found
 
 
 def total() -> int:
@@ -51,12 +55,12 @@ def test_batches_become_one_row_a_minute_and_nothing_changes_for_readers() -> No
     make_tool(name="b")
     mixed()
     now = datetime.now(UTC) + timedelta(minutes=1)
-    before = call_figures(now - DAY, now, by=By.TOOL)
+    before = [call_figures(now - DAY, now, by=by) for by in By]
     counted = {key: tally.numbers for key, tally in call_totals().items()}
     assert set(lengths()) == {FRESH}
     assert task() > 0
     assert lengths() == {MINUTE: 7}
-    assert call_figures(now - DAY, now, by=By.TOOL) == before
+    assert [call_figures(now - DAY, now, by=by) for by in By] == before
     assert {key: tally.numbers for key, tally in call_totals().items()} == counted
     mixed()
     fold_figures()
@@ -87,7 +91,7 @@ def test_a_call_that_comes_late_is_added_to_the_hour_it_belongs_to() -> None:
     logged([finished("a", ago=5 * DAY)])
     fold_figures(now)
     assert lengths() == {HOUR: 2}
-    assert CallFigures.objects.get().calls == 2
+    assert list(CallFigures.objects.values_list("calls", flat=True)) == [2, 2]
 
 
 def test_of_an_hour_that_is_past_the_busiest_callers_are_told_apart(
@@ -105,7 +109,7 @@ def test_of_an_hour_that_is_past_the_busiest_callers_are_told_apart(
     fold_figures(now)
     fold_figures(now + 3 * DAY)
     found = dict(CallFigures.objects.values_list("caller", "calls"))
-    assert found == {"address:4": 5, "address:3": 4, OTHER_CALLERS: 6}
+    assert found == {"": 15, "address:4": 5, "address:3": 4, OTHER_CALLERS: 6}
 
 
 def test_totals_of_a_deleted_tool_lose_its_name_and_nothing_else() -> None:
