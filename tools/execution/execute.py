@@ -38,7 +38,7 @@ from tools.execution.journal import CallRecord
 from tools.execution.passing import Passed, passed_on, result_to_check, without_media
 from tools.execution.rounds import answered_by, asked_of
 from tools.execution.runtime import Runtime, serving
-from tools.execution.spans import METHOD, failure_of, tell_call, tell_refusal
+from tools.execution.spans import METHOD, failure_of, tell_call
 from tools.tracing import Spans, Work, begin_spans
 
 logger = logging.getLogger(__name__)
@@ -63,8 +63,7 @@ async def _execute(call: ToolCall, spans: Spans | None) -> Envelope:
         runtime = serving()
         caller = call.caller or await _caller(runtime, call.credentials)
     except ControlPlaneError as error:
-        if spans is not None:
-            tell_refusal(spans, call, error)
+        # Neither a row nor a trace: strangers shall fill neither.
         return envelope.failure(error, call.request_id, {})
     call = aim(call, runtime.directory.catalogue)
     record = CallRecord(call, caller, _longest(call, runtime))

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from tools.backends.pipeline.messages import QueryMessage
 from tools.contracts import ToolCall, Transport
-from tools.errors import ControlPlaneError
 from tools.execution.journal import CallRecord
 from tools.tracing import Spans
 
@@ -43,12 +42,6 @@ def tell_call(spans: Spans, record: CallRecord) -> None:
     # Of tools that do not exist there are as many names as callers can think of.
     name = f"{METHOD} {opening['tool']}" if record.source else METHOD
     spans.finish(_known(told), failure, name)
-
-
-def tell_refusal(spans: Spans, call: ToolCall, error: ControlPlaneError) -> None:
-    """The call was refused before anybody knew whose it was."""
-    told = {**_about(call), "error.type": error.code.value}
-    spans.finish(_known(told), error.code.value)
 
 
 def tell_accepted(spans: Spans, call: ToolCall) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.doors import RestDoor
-from tests.factories import make_client, make_service, make_tool
+from tests.factories import make_client, make_service, make_tool, make_toolset
 from tests.federation.plane import plane
 from tests.http_server import http_server, json_reply
 from tests.journal import row_of
@@ -193,25 +193,24 @@ def test_a_refused_call_ends_at_the_stage_that_refused_it(
     assert traced.stages(failed)["backend"].failed == failed.attributes["error.type"]
 
 
-def test_a_caller_nobody_knows_is_seen_as_refused(traced: Collector, door: RestDoor) -> None:
+def test_strangers_leave_no_trace(traced: Collector, door: RestDoor) -> None:
     make_service(security_api_keys_enabled=True)
-    make_builtin()
-    _, key = make_client()
-    request_id = door.call("server_metrics", headers={"X-API-Key": f"{key}x"}).json()["request_id"]
-    call = traced.call(request_id)
-    assert (call.name, call.failed) == ("tools/call", "INVALID_ARGUMENTS")
-    assert [(span.name, span.failed) for span in traced.below(call)] == [
-        ("identity", "INVALID_ARGUMENTS")
-    ]
+    tools = make_toolset(tools=[make_builtin()])
+    _, key = make_client(toolsets=[tools])
+    refused = door.call("server_metrics", headers={"X-API-Key": f"{key}x", "traceparent": PARENT})
+    served = door.call("server_metrics", headers={"X-API-Key": key})
+    assert (refused.status_code, served.status_code) == (401, 200)
+    call = traced.call(served.json()["request_id"])
+    assert {span.trace_id for span in traced.spans} == {call.trace_id}
 
 
 def test_spans_hold_no_arguments_answers_or_keys(traced: Collector, door: RestDoor) -> None:
     make_service(security_api_keys_enabled=True)
-    make_tool(name="echo", input_schema=ANY)
-    client, key = make_client(name="a person")
-    client.toolsets.set([])
+    tools = make_toolset(tools=[make_tool(name="echo", input_schema=ANY)])
+    _, key = make_client(name="a person", toolsets=[tools])
     given: dict[str, Any] = {"query": "hunter2", "result": {"secret": "sheep-and-goats"}}
     answer = door.call("echo", given, headers={"X-API-Key": key}).json()
+    assert answer["data"] == given["result"]
     traced.call(answer["request_id"])
     told = json.dumps([span.__dict__ for span in traced.spans])
     for word in ("hunter2", "sheep-and-goats", key, "a person"):

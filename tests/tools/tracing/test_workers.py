@@ -10,6 +10,7 @@ import pytest
 
 from tests.doors import RestDoor
 from tests.factories import make_tool
+from tests.processes import wait_until
 from tests.tools.backends.pipeline.conftest import SETTINGS
 from tests.tools.backends.pipeline.rows import make_trial
 from tests.tools.mcp_server.clients import Way, user_of
@@ -110,6 +111,25 @@ def test_a_worker_that_stops_exports_what_it_has(
         assert not [span for span in traced.spans if span.name == "query trial"]
         worker.stop()
         traced.find(lambda span: span.name == "query trial")
+
+
+def test_a_worker_that_ran_a_task_exports_what_it_has_when_it_stops(
+    traced: Collector, door: RestDoor, tmp_path: Path
+) -> None:
+    make_tool(name="slow", long_running=True, input_schema=ANY)
+    client = TaskClient(door)
+    late = {"OTEL_BSP_SCHEDULE_DELAY": "600000"}
+    with celery_worker(tmp_path / "worker.log", 1, **late) as worker:
+        task = client.call("slow", {"n": 1})["taskId"]
+        wait_until(lambda: client.get(task)["status"] == "completed", what="the task's end")
+        worker.stop()
+        ran = traced.find(
+            lambda span: (
+                span.name == "tools/call slow"
+                and span.attributes["controlplane.status"] == "success"
+            )
+        )
+    assert tuple(span.name for span in traced.below(ran)) == STAGES
 
 
 def test_a_task_runs_below_the_call_that_was_accepted(
