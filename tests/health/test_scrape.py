@@ -18,7 +18,11 @@ from tools.backends import statistics
 
 DASHBOARD = Path(__file__).resolve().parents[2] / "deploy" / "grafana" / "dashboard.json"
 # Families that the health checks and the objectives give.
-OF_HEALTH = ("controlplane_health_status", "controlplane_dependency_up")
+OF_HEALTH = (
+    "controlplane_health_status",
+    "controlplane_dependency_up",
+    "controlplane_pipeline_up",
+)
 NAME = re.compile(r"\b(?:controlplane|process)_[a-z0-9_]+")
 
 
@@ -43,6 +47,12 @@ def scrape(door: RestDoor) -> str:
 
 def test_the_checker_of_prometheus_finds_nothing_to_say(scrape: str) -> None:
     assert checked(scrape.encode()) == ""
+
+
+def test_calls_are_told_by_what_is_behind_their_tool(scrape: str) -> None:
+    name = 'controlplane_dependency_calls_total{dependency="api:echo",status='
+    assert f'{name}"success"}} 1.0' in scrape
+    assert f'{name}"failure"}} 1.0' in scrape
 
 
 def test_every_metric_of_the_dashboard_is_one_that_a_scrape_gives(scrape: str) -> None:

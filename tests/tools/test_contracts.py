@@ -17,6 +17,8 @@ from tools.contracts import (
     Envelope,
     IllegalTransition,
     ServiceState,
+    ToolSource,
+    ToolSpec,
     advance,
     iso_time,
     next_service_state,
@@ -108,3 +110,21 @@ def test_call_ids_sort_by_arrival_and_tell_their_time() -> None:
 
 def test_a_secret_does_not_show_in_a_repr() -> None:
     assert "hunter2" not in repr(Credentials(kind=CallerKind.API_KEY, secret="hunter2"))
+
+
+@pytest.mark.parametrize(
+    ("source", "dependency", "binding", "behind"),
+    [
+        (ToolSource.UPSTREAM, "mcp:todo", {}, "mcp:todo"),
+        (ToolSource.HTTP_API, "api:nsip", {}, "api:nsip"),
+        (ToolSource.PIPELINE, "", {"pipeline": "crag"}, "pipeline:crag"),
+        (ToolSource.PIPELINE, "", {}, "pipeline:one"),
+        (ToolSource.PIPELINE, "shared", {"pipeline": "crag"}, "shared"),
+        (ToolSource.BUILTIN, "", {}, ""),
+    ],
+)
+def test_calls_are_counted_under_what_is_behind_a_tool(
+    source: ToolSource, dependency: str, binding: dict[str, Any], behind: str
+) -> None:
+    spec = ToolSpec("one", "For trying.", {}, source, "one", dependency=dependency, binding=binding)
+    assert spec.behind == behind
