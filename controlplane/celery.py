@@ -38,6 +38,20 @@ def _every(task: str, period: timedelta) -> dict[str, Any]:
     return {"task": task, "schedule": period.total_seconds()}
 
 
+def _schedule() -> dict[str, Any]:
+    """What the program itself needs done."""
+    return {
+        "prune-journal": _every("tools.tasks.prune_journal", timedelta(hours=1)),
+        "prepare-journal": _every("tools.tasks.prepare_journal", timedelta(hours=1)),
+        "fold-figures": _every("tools.tasks.fold_figures", timedelta(minutes=1)),
+        # As often as the configuration of the service says; see controlplane/beat.py.
+        "health-checks": _every("health.tasks.check_health", timedelta(seconds=30)),
+        "prune-health": _every("health.tasks.prune_health", timedelta(hours=1)),
+        "send-webhooks": _every("health.tasks.send_deliveries", timedelta(seconds=30)),
+        "resume-indexes": _every("tools.tasks.resume_indexes", timedelta(seconds=30)),
+    }
+
+
 def _configuration() -> dict[str, Any]:
     url = broker_url(settings.REDIS_URL)
     return {
@@ -82,16 +96,7 @@ def _configuration() -> dict[str, Any]:
         "beat_scheduler": "controlplane.beat:Scheduler",
         # The beat tells each time it goes round that it runs; see health/checks/broker.py.
         "beat_max_loop_interval": 2,
-        "beat_schedule": {
-            "prune-journal": _every("tools.tasks.prune_journal", timedelta(hours=1)),
-            "prepare-journal": _every("tools.tasks.prepare_journal", timedelta(hours=1)),
-            "fold-figures": _every("tools.tasks.fold_figures", timedelta(minutes=1)),
-            # As often as the configuration of the service says; see controlplane/beat.py.
-            "health-checks": _every("health.tasks.check_health", timedelta(seconds=30)),
-            "prune-health": _every("health.tasks.prune_health", timedelta(hours=1)),
-            "send-webhooks": _every("health.tasks.send_deliveries", timedelta(seconds=30)),
-            "resume-indexes": _every("tools.tasks.resume_indexes", timedelta(seconds=30)),
-        },
+        "beat_schedule": _schedule(),
     }
 
 

@@ -20,7 +20,9 @@ API = read(REFERENCE / "rest-api.md")
 TOOLS = read(REFERENCE / "tools.md")
 MODELS = read(REFERENCE / "models.md")
 CODES, NARROWER = section(API, "## Codes").split("narrower status")
-OUR_MODELS = list(apps.get_app_config("tools").get_models())
+OUR_MODELS = [
+    model for app in ("tools", "health") for model in apps.get_app_config(app).get_models()
+]
 
 
 def test_each_code_is_listed_with_its_status() -> None:
