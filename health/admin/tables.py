@@ -31,11 +31,17 @@ def report_tables(report: HealthReport, request: HttpRequest | None = None) -> d
         "colour": COLOURS[report.status.value],
         "figures": _figures(report),
         "dependencies": [
-            _dependency(name, one, report, may) for name, one in report.dependencies.items()
+            _dependency(name, one, report, may)
+            for name, one in sorted(report.dependencies.items(), key=_own_first)
         ],
-        "pipelines": [_pipeline(name, one, may) for name, one in report.pipelines.items()],
+        "pipelines": [_pipeline(name, one, may) for name, one in sorted(report.pipelines.items())],
         "breakers": _breakers(report.breakers, may),
     }
+
+
+def _own_first(item: tuple[str, Any]) -> tuple[bool, str]:
+    """What the service cannot do without, then servers and APIs; databases keep no order of keys."""
+    return ":" in item[0], item[0]
 
 
 def _figures(report: HealthReport) -> tuple[tuple[str, Any], ...]:

@@ -31,8 +31,8 @@ DIED: Final = "the process that sent it ended meanwhile"
 
 def create_deliveries(changes: Sequence[StatusChange], report: HealthReport) -> None:
     """Rows for everyone who is told of these changes; in the transaction that writes them."""
-    webhooks = list(HealthWebhook.objects.filter(enabled=True))
-    if not changes or not webhooks:
+    webhooks = list(HealthWebhook.objects.filter(enabled=True)) if changes else []
+    if not webhooks:
         return
     service = service_name()
     WebhookDelivery.objects.bulk_create(

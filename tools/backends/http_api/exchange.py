@@ -39,7 +39,8 @@ class Conditions:
     """What one attempt runs under.
 
     `pool` has the connections of `service`, which is only a name here; attempts count from 0. Answers
-    of more than `most` bytes are refused. Unless it may `follow`, a redirect is an answer like any other.
+    of more than `most` bytes are refused. Unless it may `follow`, a redirect is an answer like any other;
+    unless the `whole` answer is wanted, its beginning will do.
     """
 
     pool: httpcore2.AsyncConnectionPool
@@ -47,6 +48,7 @@ class Conditions:
     attempt: int
     most: int = MOST_BYTES
     follow: bool = True
+    whole: bool = True
 
 
 async def exchange(request: Outgoing, conditions: Conditions) -> Answer:
@@ -104,7 +106,7 @@ async def _answer(request: Outgoing, conditions: Conditions, record: Record) -> 
         }
         record.status = response.status
         pieces = response.aiter_stream()
-        if request.method != "HEAD" and 200 <= response.status < 300:
+        if conditions.whole and request.method != "HEAD" and 200 <= response.status < 300:
             body = await gather(pieces, headers, conditions.most)
         else:
             body = await gather_beginning(pieces, headers, MOST_FAILURE_BYTES)

@@ -22,20 +22,15 @@ from tools.backends.http_api.exchange import Conditions, exchange
 from tools.backends.http_api.network import Lines, system_certificates
 from tools.backends.http_api.outgoing import Answer, BadAddress, Outgoing, split_address
 from tools.backends.http_api.request import percent_encoded
-from tools.backends.http_api.unpacking import TooLarge, Undecodable
 from tools.operations import Service
 
 # What the log calls receivers.
 NAME: Final = "webhook"
-# Nobody reads what a receiver says beside its status.
-MOST_BYTES: Final = 65_536
 _REASONS: Final[Mapping[type[Exception], str]] = {
     AddressRefused: "it is at an address that is not allowed; name its network if it should be",
     BadAddress: "its address is none of a web server",
     BadNetwork: "one of its allowed networks is no network",
     Unresolved: "its name is not known",
-    TooLarge: "its answer is too long",
-    Undecodable: "its answer cannot be read",
     httpcore2.ConnectError: "no connection",
     httpcore2.ConnectTimeout: "no connection in time",
 }
@@ -72,7 +67,8 @@ async def post(
         service = Service(NAME, str(origin), allowed_networks=tuple(networks))
         request = Outgoing("POST", origin, "", target, headers, body)
         async with asyncio.timeout(seconds), lines.use(service) as pool:
-            return await exchange(request, Conditions(pool, NAME, 0, MOST_BYTES, follow=False))
+            # Nobody reads what a receiver says beside its status.
+            return await exchange(request, Conditions(pool, NAME, 0, follow=False, whole=False))
     except TimeoutError:
         raise PostFault(f"no answer within {seconds:g} s") from None
     except _FAULTS as fault:
