@@ -64,7 +64,7 @@ class HealthSnapshotAdmin(ReadOnlyAdmin):
         report = _read(row)
         if report is None:
             return panel(pretty(row.report))
-        return render_to_string("health/admin/report_tables.html", report_tables(report))
+        return render_to_string("health/admin/round.html", report_tables(report))
 
 
 def _read(row: HealthSnapshot) -> HealthReport | None:
