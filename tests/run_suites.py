@@ -1,10 +1,9 @@
 """Runs the suite in pieces, several at once: on SQLite, on PostgreSQL, and whole control planes.
 
-Tests wait for processes more than they compute, so there is a lane more than the smallest machine has cores;
-not more, since on a crowded machine Redis answers too late and guards do without it, as they should. Each lane
-takes the next piece when it is done with one, and what a piece prints comes out when it is done. Only the
-pieces on SQLite are measured: tracing takes longer than the tests, and there is hardly a line that the others
-reach alone.
+There are as many lanes as the smallest machine has cores: on a crowded one Redis answers too late and guards
+do without it, as they should. Each lane takes the next piece when it is done with one, and what a piece prints
+comes out when it is done. Only the pieces on SQLite are measured: tracing takes longer than the tests, and
+there is hardly a line that the others reach alone.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Final
 
 from typing_extensions import override
 
-LANES: Final = 3
+LANES: Final = 2
 # What pytest returns when nothing was selected.
 NO_TESTS: Final = 5
 Pieces = queue.SimpleQueue[Sequence[str]]

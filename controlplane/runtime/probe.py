@@ -19,10 +19,16 @@ class HealthAnswer:
     status: str
     http_status: int = 0
     dependencies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    state: str = ""
 
     @property
     def answered(self) -> bool:
         return self.http_status != 0
+
+    @property
+    def serves(self) -> bool:
+        """Whether the process has started: until then it answers that nothing can be called."""
+        return self.state not in {"", "INITIALIZING"}
 
     @property
     def well(self) -> bool:
@@ -71,6 +77,7 @@ def _read(status: int, body: bytes) -> HealthAnswer:
     try:
         document = json.loads(body)
         dependencies = document.get("dependencies") or {}
-        return HealthAnswer(str(document["status"]), status, dependencies)
+        state = str(document.get("state", ""))
+        return HealthAnswer(str(document["status"]), status, dependencies, state)
     except (ValueError, KeyError, AttributeError):
         return HealthAnswer(f"HTTP {status}", status)

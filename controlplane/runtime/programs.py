@@ -58,7 +58,7 @@ def programs(
     pipelines = Program(
         "pipelines", APPLICATION, pipelines_command(paths, pipeline_concurrency), 2, stop
     )
-    beat = Program("beat", APPLICATION, _beat(), 2, stop)
+    beat = Program("beat", APPLICATION, _beat(paths), 2, stop)
     return [*store, *web, worker, pipelines, beat]
 
 
@@ -144,8 +144,10 @@ def _celery_worker(name: str, queues: Sequence[str], concurrency: int) -> list[s
     ]
 
 
-def _beat() -> list[str]:
+def _beat(paths: RuntimePaths) -> list[str]:
     return [
         *(sys.executable, "-m", "celery", "--app", "controlplane.celery", "beat"),
+        # The schedule is in the database. This names the folder, which tells apart whose process it is.
+        *("--schedule", str(paths.var_dir / "beat-schedule")),
         "--pidfile=",
     ]

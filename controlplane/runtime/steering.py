@@ -151,7 +151,7 @@ class Steering:
         def settled() -> bool:
             found = named(self.processes(), name)
             web = any(one.name.startswith("web") for one in found)
-            return all(one.running for one in found) and (not web or self.health().answered)
+            return all(one.running for one in found) and (not web or self.health().serves)
 
         wait_for(settled, START_SECONDS)
         return named(self.processes(), name)

@@ -65,7 +65,7 @@ def test_status_is_a_plain_table_off_a_terminal(running: Stack) -> None:
         ("web", "RUNNING", str(running.port), "healthy"),
         ("worker", "RUNNING", "-", "connected"),
         ("pipelines", "RUNNING", "-", "-"),
-        ("beat", "RUNNING", "-", "-"),
+        ("beat", "RUNNING", "-", "connected"),
     ]
     assert {row[0]: int(row[2]) for row in rows} == pids(running)
 
