@@ -52,6 +52,7 @@ def test_administrator_sees_every_area() -> None:
         "Now",
         "History",
         "Changes",
+        "Objectives",
         "Webhooks",
         "Deliveries",
         "Schedule",
