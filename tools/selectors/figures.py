@@ -123,8 +123,11 @@ def call_series(
     rows = figures_between(first, until, by_caller=chosen.caller is not None)
     for begins_at, *told in _read(chosen.narrow(rows), "begins_at", "status", "code"):
         gathered[_floor(begins_at, step)].add("", *told)
-    minutes = step / _MINUTE
-    return [Point(begin, found.statistics(minutes)) for begin, found in gathered.items()]
+    return [
+        # The last step may not be over yet.
+        Point(begin, found.statistics((min(begin + step, until) - begin) / _MINUTE))
+        for begin, found in gathered.items()
+    ]
 
 
 def figures_between(since: datetime, until: datetime, *, by_caller: bool = False) -> QuerySet[Any]:

@@ -236,6 +236,8 @@ def test_a_series_has_a_point_for_each_step_and_every_call_in_one() -> None:
     coarse = call_series(now - 2 * HOUR, now, timedelta(minutes=30))
     assert [point.calls.total for point in coarse] == [0, 0, 0, 5]
     assert coarse[-1].calls.queries_per_minute == pytest.approx(5 / 30)
+    *_, last = call_series(now - HOUR, now - timedelta(minutes=20), timedelta(hours=3))
+    assert last.calls.minutes == pytest.approx(160)
 
 
 def test_a_range_begins_at_the_nearest_minute_and_long_ago_at_the_nearest_hour() -> None:
