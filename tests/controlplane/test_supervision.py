@@ -201,15 +201,13 @@ def test_command_lines_survive_the_configuration_file(folder: Path) -> None:
 
 def test_every_command_names_its_state_folder(tmp_path: Path) -> None:
     """By which the processes of one control plane are told from those of another on the machine."""
+    paths = RuntimePaths(tmp_path)
     listed = programs(
-        RuntimePaths(tmp_path),
-        ServiceSettings(),
-        worker_concurrency=1,
-        pipeline_concurrency=1,
-        embedded_redis=True,
+        paths, ServiceSettings(), worker_concurrency=1, pipeline_concurrency=1, embedded_redis=True
     )
     for program in listed:
-        assert any(str(tmp_path) in argument for argument in program.arguments), program.name
+        words = " ".join(program.arguments)
+        assert str(tmp_path) in words or paths.digest in words, program.name
 
 
 def test_no_redis_is_run_when_another_server_is_configured(tmp_path: Path) -> None:
