@@ -79,6 +79,16 @@ def test_without_any_worker_what_failed_goes_with_the_next_report(receiver: Http
     assert len(receiver.asked) == 2
 
 
+def test_change_that_comes_while_another_is_sent_is_not_left_behind(receiver: HttpServer) -> None:
+    with http_server(always=Reply(hang=True)) as silent:
+        make_webhook(silent.url, name="silent", changes="service")
+        record_outage()
+        assert silent.under_way.wait(20)
+        make_webhook(receiver.url, changes="service")
+        record(report(later=1))
+        wait_until(lambda: events(receiver) == [("service", "healthy")])
+
+
 def test_worker_sends_again_what_failed(receiver: HttpServer, tmp_path: Path) -> None:
     make_webhook(receiver.url)
     receiver.behave(Reply(500), Reply(500))
