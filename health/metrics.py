@@ -18,7 +18,9 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
+from health.gauges import health_families
 from health.metric_families import counters, recent
+from health.snapshot import current_health
 from tools.backends.ports import ports
 from tools.backends.server_metrics import ServerMetrics, figures_of
 from tools.backends.statistics import kept_for_a_moment, recent_calls
@@ -50,6 +52,7 @@ class _Readings(Collector):
 async def exposition(runtime: Runtime) -> bytes:
     """All metrics in Prometheus' text format. What cannot be read now is left out."""
     families = [*_live(runtime.live()), *await _backlog(runtime), *await _breakers(runtime)]
+    families += health_families(await current_health())
     # An absent series is the honest answer while the database is away.
     with suppress(TransportFault):
         families += await _calls(runtime)
