@@ -16,7 +16,9 @@ from tests.processes import wait_until
 from tests.promtool import checked, checked_queries
 from tools.backends import statistics
 
-DASHBOARD = Path(__file__).resolve().parents[2] / "deploy" / "grafana" / "dashboard.json"
+PROJECT = Path(__file__).resolve().parents[2]
+DASHBOARD = PROJECT / "deploy" / "grafana" / "dashboard.json"
+REFERENCE = PROJECT / "docs" / "reference" / "rest-api.md"
 # Those of objectives are asked for by how their names begin.
 OBJECTIVES = "controlplane_slo_"
 NAME = re.compile(r"\b(?:controlplane|process)_[a-z0-9_]+")
@@ -59,6 +61,12 @@ def test_every_metric_of_the_dashboard_is_one_that_a_scrape_gives(scrape: str) -
     for expression in expressions():
         asked = {name for name in NAME.findall(expression) if name != OBJECTIVES}
         assert asked <= given, expression
+
+
+def test_every_metric_of_a_scrape_is_in_the_reference(scrape: str) -> None:
+    given = set(re.findall(r"^# TYPE (controlplane_\S+) ", scrape, re.MULTILINE))
+    listed = set(re.findall(r"`(controlplane_[a-z0-9_]+)`", REFERENCE.read_text(encoding="utf-8")))
+    assert given - listed == set()
 
 
 def test_prometheus_understands_every_query_of_the_dashboard(tmp_path: Path) -> None:
