@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from importlib import import_module
+
+from django.conf import settings as django_settings
 
 from health.findings import HealthReport
 from health.latest import latest
@@ -59,5 +62,7 @@ async def _without_watch() -> HealthReport:
         published = await latest(runtime)
         if published and published.age_seconds <= settings.monitoring_health_check_interval:
             return published
+    # Whoever looks for workers must know their broker.
+    import_module(django_settings.CELERY_APPLICATION)
     limit = timedelta(milliseconds=settings.monitoring_dependency_timeout_ms)
     return await measure(own_checks(), runtime, limit, limit.total_seconds())

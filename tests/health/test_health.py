@@ -24,8 +24,9 @@ from health.measure import own_checks
 from health.record import record
 from tests.health.reports import full_report, report
 from tests.project.pages import PROJECT
-from tests.workers import database_url
+from tests.workers import celery_worker, database_url
 from tools.conf import deployment
+from tools.services.seed_demo import seed_demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -56,10 +57,10 @@ def no_redis(settings: Settings, tmp_path: Path) -> Iterator[None]:
     own_checks.cache_clear()
 
 
-def outside(**environment: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own."""
+def outside(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command, this one unless told, in a process of its own."""
     return subprocess.run(
-        [sys.executable, "manage.py", "health"],
+        [sys.executable, "manage.py", *(command or ("health",))],
         env={**os.environ, **environment},
         cwd=PROJECT,
         capture_output=True,
@@ -161,3 +162,15 @@ def test_command_finds_the_database_of_the_service(redis_url: str) -> None:
     done = outside(DATABASE_URL=database_url())
     assert (done.returncode, done.stderr) == (1, "")
     assert "worker is away" in done.stdout
+
+
+def test_commands_that_measure_find_the_workers(redis_url: str, tmp_path: Path) -> None:
+    # F0-14
+    seed_demo(servers=False)
+    with celery_worker(tmp_path / "worker.log", concurrency=1):
+        checked = outside("health", "--check", "--json", DATABASE_URL=database_url())
+        asked = ("rag_health_check", '{"include_details": true}')
+        called = outside("call_tool", *asked, DATABASE_URL=database_url())
+    assert json.loads(checked.stdout)["dependencies"]["worker"]["status"] == "connected"
+    told = json.loads(called.stdout)["data"]["details"]["dependencies"]
+    assert told["worker"]["status"] == "connected"
