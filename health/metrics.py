@@ -20,6 +20,7 @@ from typing_extensions import override
 
 from health.gauges import health_families
 from health.metric_families import counters, recent
+from health.slo_gauges import objective_families
 from health.snapshot import current_health
 from tools.backends.ports import ports
 from tools.backends.server_metrics import ServerMetrics, figures_of
@@ -52,7 +53,8 @@ class _Readings(Collector):
 async def exposition(runtime: Runtime) -> bytes:
     """All metrics in Prometheus' text format. What cannot be read now is left out."""
     families = [*_live(runtime.live()), *await _backlog(runtime), *await _breakers(runtime)]
-    families += health_families(await current_health())
+    report = await current_health()
+    families += [*health_families(report), *objective_families(report)]
     # An absent series is the honest answer while the database is away.
     with suppress(TransportFault):
         families += await _calls(runtime)
