@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ FOLLOWS: Final = (
 )
 
 
+@cache
 def celery_app() -> Any:
     """The application with all its tasks; loaded by who needs it."""
     app = import_module(settings.CELERY_APPLICATION).app

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -81,7 +82,7 @@ def test_it_ends_with_a_number_for_the_status(
     publish(redis_url, replace(report(*down), source=Source.SNAPSHOT))
     ended, written = health()
     assert ended == code
-    assert written.startswith(f"{status}, measured 0 s ago by a round of the workers\n")
+    assert re.match(rf"{status}, measured \d+ s ago by a round of the workers\n", written)
 
 
 def test_table_has_every_dependency_and_pipeline(redis_url: str) -> None:
@@ -108,7 +109,8 @@ def test_report_that_is_too_old_is_not_repeated(redis_url: str) -> None:
     # S0-079
     publish(redis_url, report(later=-70))
     code, written = health()
-    assert (code, written.splitlines()[0]) == (1, "degraded, measured 0 s ago by one process")
+    assert code == 1
+    assert re.match(r"degraded, measured \d s ago by one process\n", written)
     assert "No worker answers" in written
 
 
@@ -145,7 +147,7 @@ def test_without_the_database_and_redis_it_says_so_and_nothing_else(tmp_path: Pa
         DATABASE_URL=f"sqlite:///{tmp_path}/gone/db.sqlite3", REDIS_URL=f"unix://{tmp_path}/no.sock"
     )
     assert (done.returncode, done.stderr) == (2, "")
-    assert done.stdout.startswith("unavailable, measured 0 s ago by one process\n")
+    assert re.match(r"unavailable, measured \d s ago by one process\n", done.stdout)
     assert "The database cannot be read" in done.stdout
     assert "Redis cannot be reached" in done.stdout
 
