@@ -10,17 +10,17 @@ from tests.mcp_upstream import HttpUpstream, http_upstream
 from tests.processes import wait_until
 from tests.run_on_postgres import PostgresServer, postgres_server
 
-# A model behind an API that nobody answers at.
+# A parameter that its technique does not know.
 BREAK_PIPELINE = """
 from tools.models import PipelineConfig
 one = PipelineConfig.objects.get(tool__name="rag_basic")
-one.default_parameters = {**one.default_parameters, "embedding_model": "openai/nowhere"}
+one.default_parameters = {**one.default_parameters, "no_such_parameter": 1}
 one.save()
 """
 MEND_PIPELINE = """
 from tools.models import PipelineConfig
 one = PipelineConfig.objects.get(tool__name="rag_basic")
-one.default_parameters = {name: value for name, value in one.default_parameters.items() if name != "embedding_model"}
+one.default_parameters = {name: value for name, value in one.default_parameters.items() if name != "no_such_parameter"}
 one.save()
 """
 ADD_SERVER = """

@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from asgiref.sync import sync_to_async
 from django.db import Error as DatabaseError
 from django.db import connection
 
 from health.canary import Canary, canary
 from health.findings import PipelineHealth
+from health.probe import Probe
 from health.status import HealthStatus
 from tools.contracts import ToolSource
 from tools.execution.runtime import Runtime
@@ -26,6 +26,9 @@ FEWEST: Final = 2
 # Answering this recently is proof of life, whatever became of the test query.
 ALIVE: Final = timedelta(seconds=60)
 NO_FIGURES: Final = PipelineFigures()
+READ_SECONDS: Final = 1.0
+# A thread of its own, which may hang with the database.
+_reader: Final[Probe[Mapping[str, PipelineFigures]]] = Probe("pipeline-figures")
 
 
 async def pipelines_health(
@@ -84,7 +87,7 @@ def _not_offered(figures: PipelineFigures, *, flawed: bool) -> PipelineHealth:
 
 
 async def _figures(sung: Mapping[str, Canary]) -> Mapping[str, PipelineFigures]:
-    """What the request log tells; nothing while the database is away."""
+    """What the request log tells; nothing while the database is away or takes too long."""
     since = {
         name: datetime.fromtimestamp(one.well_since, UTC)
         for name, one in sung.items()
@@ -97,10 +100,15 @@ async def _figures(sung: Mapping[str, Canary]) -> Mapping[str, PipelineFigures]:
         finally:
             connection.close()
 
+    unknown = dict.fromkeys(sung, NO_FIGURES)
+    reading = _reader.submit(read)
+    if reading is None:
+        return unknown
     try:
-        return await sync_to_async(read, thread_sensitive=False)()
-    except DatabaseError:
-        return dict.fromkeys(sung, NO_FIGURES)
+        async with asyncio.timeout(READ_SECONDS):
+            return await asyncio.wrap_future(reading)
+    except (DatabaseError, TimeoutError):
+        return unknown
 
 
 def _now() -> datetime:

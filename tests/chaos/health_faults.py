@@ -31,7 +31,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How long after the fault it was told, what was said, and how long after the repair all was well.
+    """How long after it was broken that was told, what was said, and how long after the repair all was well.
 
     `slowest` is the longest that any answer of /health took meanwhile.
     """
@@ -71,8 +71,8 @@ def suffer(stack: Stack, fault: Fault) -> Outcome:
     eye = HealthEye(stack)
     wait_until(eye.healthy, PATIENCE, f"health before {fault.name}")
     eye.slowest = 0.0
-    began = time.monotonic()
     fault.break_it()
+    began = time.monotonic()
     wait_until(lambda: eye.tells(fault.expected, fault.reason), PATIENCE, f"word of {fault.name}")
     noticed = time.monotonic() - began
     said = eye.ask()
