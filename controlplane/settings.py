@@ -126,7 +126,13 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Tools of AI agents: list them, call them, ask how the service is.",
     "VERSION": __version__,
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"DocumentStatus": "tools.services.manage_corpora.STATUSES"},
+    "ENUM_NAME_OVERRIDES": {
+        "BreakerState": "tools.guards.breaker.BreakerState",
+        "DependencyStatus": "health.status.DependencyStatus",
+        "DocumentStatus": "tools.services.manage_corpora.STATUSES",
+        "HealthStatus": "health.status.HealthStatus",
+        "ServiceState": "tools.contracts.ServiceState",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "APPEND_COMPONENTS": {

@@ -141,8 +141,8 @@ def test_a_server_without_tools_is_told_of_as_degraded(
 
 def health_of(door: RestDoor) -> str | None:
     """What is said of the server in the health of the service, if anything is."""
-    found = door.get("/health").json()["dependencies"].get("mcp:trial")
-    return found and found.get("error")
+    found: dict[str, str] | None = door.get("/health").json()["dependencies"].get("mcp:trial")
+    return None if found is None else found.get("error")
 
 
 def test_health_tells_of_a_server_that_is_down_and_of_its_return(
