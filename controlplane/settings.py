@@ -127,10 +127,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": __version__,
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
-        "BreakerState": "tools.guards.breaker.BreakerState",
-        "DependencyStatus": "health.status.DependencyStatus",
         "DocumentStatus": "tools.services.manage_corpora.STATUSES",
-        "HealthStatus": "health.status.HealthStatus",
+        "HealthStatus": "health.status.CHOICES",
         "ServiceState": "tools.contracts.ServiceState",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

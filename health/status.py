@@ -22,6 +22,10 @@ class HealthStatus(StrEnum):
         return cls.UNAVAILABLE if word.lower() == "critical" else cls(word.lower())
 
 
+# As the API's document names them.
+CHOICES: Final = [(item.value, item.value) for item in HealthStatus]
+
+
 class DependencyStatus(StrEnum):
     """What a check found. `unknown`: it did not answer in time, which counts as unavailable."""
 

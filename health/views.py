@@ -19,7 +19,7 @@ from typing_extensions import override
 from health.findings import DATABASE, HealthReport, Source
 from health.metrics import CONTENT_TYPE, exposition
 from health.snapshot import current_health
-from health.status import DependencyStatus, HealthStatus, as_served, of_pipelines
+from health.status import CHOICES, DependencyStatus, HealthStatus, as_served, of_pipelines
 from tools.api.base import AsyncAPIView
 from tools.api.credentials import credentials_of
 from tools.api.renderers import EncodedJSONRenderer
@@ -44,7 +44,7 @@ class DependencySerializer(serializers.Serializer[object]):
 class PipelineSerializer(serializers.Serializer[object]):
     """How one pipeline is."""
 
-    status = serializers.ChoiceField(choices=[item.value for item in HealthStatus])
+    status = serializers.ChoiceField(choices=CHOICES)
     last_success = serializers.DateTimeField(allow_null=True)
     error_rate = serializers.FloatField(help_text="Of the last hour, from 0 to 1.")
     error = serializers.CharField(allow_null=True)
@@ -70,7 +70,7 @@ class FreshnessSerializer(serializers.Serializer[object]):
 class PipelinesResponseSerializer(FreshnessSerializer):
     """`GET /health/pipelines`."""
 
-    status = serializers.ChoiceField(choices=[item.value for item in HealthStatus])
+    status = serializers.ChoiceField(choices=CHOICES)
     pipelines = serializers.DictField(child=PipelineSerializer())
 
 
@@ -108,7 +108,7 @@ class ObjectiveSerializer(serializers.Serializer[object]):
 class HealthResponseSerializer(FreshnessSerializer):
     """`GET /health`."""
 
-    status = serializers.ChoiceField(choices=[item.value for item in HealthStatus])
+    status = serializers.ChoiceField(choices=CHOICES)
     reasons = serializers.ListField(
         child=serializers.CharField(), help_text="What keeps it from being healthy."
     )
@@ -116,9 +116,7 @@ class HealthResponseSerializer(FreshnessSerializer):
     version = serializers.CharField(help_text="Version of the service.")
     uptime_seconds = serializers.IntegerField(min_value=0)
     dependencies = serializers.DictField(child=DependencySerializer())
-    pipelines = serializers.DictField(
-        child=serializers.ChoiceField(choices=[item.value for item in HealthStatus])
-    )
+    pipelines = serializers.DictField(child=serializers.ChoiceField(choices=CHOICES))
     circuit_breakers = serializers.DictField(child=BreakerSerializer())
     metrics = CallsSerializer()
     objectives = serializers.DictField(child=ObjectiveSerializer())

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from health.canary import ROUND_SECONDS
-from health.checks import Database, Redis
+from health.checks import Beat, Database, DependencyCheck, Redis, Worker
 from health.findings import Dependency, HealthReport
 from health.latest import latest, publish
 from health.measure import Checks, assess, measure, own_checks
@@ -33,6 +33,8 @@ logger = logging.getLogger(__name__)
 LOOK_EVERY: Final = 1.0
 # A report is due every interval; so much later it has not come.
 GRACE_SECONDS: Final = 0.5
+# So long before it is due, those who make it are looked at.
+AHEAD_SECONDS: Final = 1.5
 # Whatever the interval: nobody is answered from an older one.
 OLDEST_SECONDS: Final = 60.0
 # How soon is looked again at what was amiss: a service that starts is well shortly after.
@@ -53,6 +55,8 @@ class HealthWatch:
         self._on_status = on_status
         self._report: HealthReport | None = None
         self._database = Database()
+        self._makers = (Worker(), Beat(runtime.link.url))
+        self._foreseen: datetime | None = None
         self._amiss_since: datetime | None = None
         self._recorded: tuple[HealthStatus, datetime] | None = None
         self._measuring: asyncio.Task[HealthReport] | None = None
@@ -89,9 +93,24 @@ class HealthWatch:
         redis, database = report.dependencies[Redis.name], report.dependencies[Database.name]
         if (redis.status is DependencyStatus.CONNECTED) != self._runtime.link.available:
             return False
-        self._database.timeout = self._limit()
-        found = await self._database.get_result()
-        return (found.error is None) == (database.status is DependencyStatus.CONNECTED)
+        if not await self._agrees(self._database, database):
+            return False
+        return await self._another_will_come(report)
+
+    async def _another_will_come(self, report: HealthReport) -> bool:
+        """Shortly before the next report is due: those who make it are as this one says."""
+        interval = self._runtime.settings.monitoring_health_check_interval
+        if report.age_seconds < interval - AHEAD_SECONDS or self._foreseen == report.checked_at:
+            return True
+        self._foreseen = report.checked_at
+        told = [(maker, report.dependencies.get(maker.name)) for maker in self._makers]
+        agree = [await self._agrees(maker, found) for maker, found in told if found is not None]
+        return all(agree)
+
+    async def _agrees(self, check: DependencyCheck, told: Dependency) -> bool:
+        check.timeout = self._limit()
+        found = await check.get_result()
+        return (found.error is None) == (told.status is DependencyStatus.CONNECTED)
 
     def _is_worth_another(self, report: HealthReport) -> bool:
         """Something is amiss. It is looked at again soon, less often the longer it lasts."""
