@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from tests.chaos.health_faults import INTERVAL, PROMISE, Fault, Outcome, process_fault, suffer
+from tests.chaos.health_faults import (
+    INTERVAL,
+    PROMISE,
+    Fault,
+    Outcome,
+    frozen_fault,
+    process_fault,
+    suffer,
+)
 from tests.controlplane.stack import Stack, stack
 from tests.mcp_upstream import HttpUpstream, http_upstream
 from tests.processes import wait_until
@@ -35,6 +43,7 @@ def shell(made: Stack, code: str) -> None:
 def faults(made: Stack, database: PostgresServer, server: HttpUpstream) -> Iterator[Fault]:
     # Without Redis no pipeline can be asked, and a service without pipelines is unavailable by its rules.
     yield process_fault(made, "redis", "unavailable", "redis: ")
+    yield frozen_fault(made, "redis", "unavailable", "redis: ")
     yield Fault("database", database.stop, database.start, "unavailable", "database: ")
     yield process_fault(made, "worker", "degraded", "worker: ")
     yield process_fault(made, "beat", "degraded", "beat: ")

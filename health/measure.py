@@ -25,7 +25,7 @@ from health.connections import pool_usage
 from health.findings import Dependency, HealthReport, PipelineHealth
 from health.objectives import current_attainments
 from health.pipelines import pipelines_health
-from health.status import DependencyStatus, overall
+from health.status import DependencyStatus, HealthStatus, overall
 from tools.backends.statistics import recent_calls
 from tools.conf import deployment
 from tools.contracts import ToolSource
@@ -34,6 +34,8 @@ from tools.execution.runtime import Runtime
 from tools.techniques import queue_of
 
 SLOW_DATABASE_MS: Final = 100
+# Beside a test query: asking Redis for the last one, reading the request log.
+MARGIN_SECONDS: Final = 1.0
 # Those of the Celery application; see controlplane/celery.py.
 QUEUES: Final = ("controlplane", "ingest")
 
@@ -120,7 +122,14 @@ async def _pipelines(
     if runtime is None:
         return {}
     fresh = 0.9 * runtime.settings.monitoring_health_check_interval
-    return await pipelines_health(runtime, canary_seconds, fresh)
+    try:
+        async with asyncio.timeout(canary_seconds + MARGIN_SECONDS):
+            return await pipelines_health(runtime, canary_seconds, fresh)
+    except TimeoutError:
+        # What hangs is told under its own name: Redis, as a rule.
+        silent = PipelineHealth(HealthStatus.UNAVAILABLE, error="Nothing was heard of it in time")
+        tools = runtime.directory.catalogue.tools.values()
+        return {spec.name: silent for spec in tools if spec.source is ToolSource.PIPELINE}
 
 
 async def _within(limit: timedelta, reading: Awaitable[Mapping[str, Any]]) -> Mapping[str, Any]:

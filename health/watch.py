@@ -31,8 +31,12 @@ from tools.execution.runtime import Runtime
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = 1.0
+# Under which name it is told that the checks themselves hang.
+CHECKS: Final = "checks"
 # A report is due every interval; so much later it has not come.
 GRACE_SECONDS: Final = 0.5
+# Nobody who asks waits longer, whatever the checks wait for.
+ANSWER_SECONDS: Final = 0.9
 # So long before it is due, those who make it are looked at.
 AHEAD_SECONDS: Final = 1.5
 # Whatever the interval: nobody is answered from an older one.
@@ -71,10 +75,14 @@ class HealthWatch:
             await asyncio.sleep(LOOK_EVERY)
 
     async def report(self) -> HealthReport:
-        """The report at hand; measured now when it is too old to be one."""
+        """The report at hand; measured now when it is too old to be one. Takes a second at most."""
         report = self._report
         if report is None or report.age_seconds > self._oldest():
-            report = await self._measured()
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    report = await self._measured()
+            except TimeoutError:
+                return overdue(report)
         return self._with_own_troubles(report)
 
     async def look(self) -> None:
@@ -168,3 +176,14 @@ class HealthWatch:
                 return
         if await keep(report):
             self._recorded = report.status, datetime.now(UTC)
+
+
+def overdue(last: HealthReport | None) -> HealthReport:
+    """What is known while the checks do not answer: the last report, and that it cannot be relied on."""
+    silent = f" for {last.age_seconds:.0f} s" if last is not None else ""
+    found = Dependency(DependencyStatus.UNKNOWN, error=f"They have not answered{silent}")
+    if last is None:
+        unknown = Dependency(DependencyStatus.UNKNOWN, error="Not checked yet")
+        return assess({Database.name: unknown, CHECKS: found})
+    seen = assess({**last.dependencies, CHECKS: found}, last.pipelines)
+    return last.with_status(seen.status, seen.dependencies)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -97,3 +99,18 @@ def process_fault(stack: Stack, name: str, expected: str, reason: str) -> Fault:
         supervisor.start(stack.processes()[name])
 
     return Fault(name, stop, start, expected, reason)
+
+
+def frozen_fault(stack: Stack, name: str, expected: str, reason: str) -> Fault:
+    """A process that is there and answers nobody, until it goes on."""
+
+    def send(number: signal.Signals) -> None:
+        os.kill(stack.processes()[name].pid, number)
+
+    return Fault(
+        f"{name} hangs",
+        lambda: send(signal.SIGSTOP),
+        lambda: send(signal.SIGCONT),
+        expected,
+        reason,
+    )

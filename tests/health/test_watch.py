@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 import pytest
 from asgiref.sync import sync_to_async
+from health_check.base import HealthCheckResult
 from health_check.exceptions import ServiceUnavailable
 from typing_extensions import override
 
@@ -19,7 +22,7 @@ from health.latest import latest, publish
 from health.measure import Checks, assess
 from health.models import HealthSnapshot, StatusChange
 from health.status import DependencyStatus, HealthStatus
-from health.watch import HealthWatch
+from health.watch import ANSWER_SECONDS, HealthWatch
 from tests.health.parts import Answering
 from tools.backends import statistics
 from tools.execution.runtime import Runtime, open_runtime
@@ -156,6 +159,45 @@ async def test_who_asks_while_it_is_measured_waits_for_the_same_measurement(
     reports = await asyncio.gather(*(watch.report() for _ in range(10)))
     assert all(report.checked_at == reports[0].checked_at for report in reports)
     assert database.runs == 1
+
+
+@dataclass
+class Endless(DependencyCheck):
+    """A check that outlasts its limit: it does not even listen to being given up."""
+
+    name: ClassVar[str] = "endless"
+
+    released: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+
+    @override
+    async def get_result(self, executor: Executor | None = None) -> HealthCheckResult:
+        await self.released.wait()
+        return await super().get_result(executor)
+
+    @override
+    async def run(self) -> float:
+        return 0.0
+
+
+async def test_who_asks_is_answered_within_a_second_though_the_checks_hang(
+    runtime: Runtime, database: Answering
+) -> None:
+    # F3-26: the answer does not wait, and does not pretend
+    assert ANSWER_SECONDS < 1
+    endless = Endless()
+    watch = HealthWatch(runtime, Checks([database, RedisThere(), endless]))
+    async with asyncio.timeout(20):
+        first = await watch.report()
+    assert first.status is HealthStatus.UNAVAILABLE
+    assert first.reasons[-1] == "checks: They have not answered"
+    watch._report = report_of(age=61)
+    async with asyncio.timeout(20):
+        stale = await watch.report()
+    assert (stale.status, stale.source) == (HealthStatus.DEGRADED, Source.SNAPSHOT)
+    assert re.fullmatch(r"checks: They have not answered for [67]\d s", stale.reasons[0])
+    endless.released.set()
+    while (await watch.report()).status is not HealthStatus.HEALTHY:
+        await asyncio.sleep(0.01)
 
 
 async def test_the_state_of_the_process_follows_each_report(
