@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.doors import RestDoor
 from tests.processes import wait_until
 from tools.backends import server_metrics, statistics
+from tools.backends.rag_tools import TECHNIQUES
 from tools.services.seed_demo import seed_demo
 
 
@@ -40,6 +43,21 @@ def test_the_health_tool_and_the_health_address_agree(door: RestDoor) -> None:
     assert set(told["details"]["dependencies"]) == set(answer.json()["dependencies"])
     assert told["database_status"]["connected"] is True
     assert answer.json()["dependencies"]["database"]["status"] == "connected"
+
+
+def test_every_pipeline_is_told_of(door: RestDoor) -> None:
+    # S0-070, S0-071
+    seeded(door)
+
+    def told() -> dict[str, Any]:
+        return dict(door.call("rag_health_check").json()["data"]["pipeline_statuses"])
+
+    wait_until(lambda: set(told()) == set(TECHNIQUES), 60, "six pipelines")
+    assert set(door.get("/health/pipelines").json()["pipelines"]) == set(TECHNIQUES)
+    for one in told().values():
+        assert {"status", "last_success", "error_rate"} <= set(one)
+        # Nothing was ingested, so that they say nothing of the service.
+        assert (one["status"], one["counted"]) == ("unavailable", False)
 
 
 def test_a_range_that_is_not_offered_is_refused_before_anything_runs(door: RestDoor) -> None:
