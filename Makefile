@@ -27,7 +27,8 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/reading tests/tools/pipelines/kinds tests/tools/pipelines/evaluation \
   tests/tools/pipelines/test_chunking.py tests/tools/pipelines/test_sentences.py \
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
-  tests/tools/openapi tests/tools/backends/http_api tests/nsip \
+  tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/backends/pipeline \
+  $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
   $(patsubst %,tests/federation/test_%.py,breakers children faults passing promises questions restarts)
 PYTEST := -m pytest -m "not soak"
 
