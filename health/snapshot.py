@@ -42,13 +42,14 @@ async def watching(runtime: Runtime, watch: HealthWatch | None = None) -> AsyncI
     def follow(status: HealthStatus) -> None:
         runtime.observe(state_for(status))
 
-    _watch = watch or HealthWatch(runtime, on_status=follow)
-    looking = asyncio.create_task(_watch.run())
+    _watch = mine = watch or HealthWatch(runtime, on_status=follow)
+    looking = asyncio.create_task(mine.run())
     try:
         yield
     finally:
         _watch = None
         await end(looking)
+        await mine.close()
 
 
 async def _without_watch() -> HealthReport:

@@ -25,6 +25,7 @@ from health.latest import latest, publish
 from health.measure import Checks, assess, measure, own_checks
 from health.record import keep
 from health.status import DependencyStatus, HealthStatus
+from tools.execution.ending import end
 from tools.execution.federation import troubled
 from tools.execution.runtime import Runtime
 
@@ -73,6 +74,11 @@ class HealthWatch:
             except Exception:
                 logger.exception("A look at the health of the service failed on a bug")
             await asyncio.sleep(LOOK_EVERY)
+
+    async def close(self) -> None:
+        """Give up what is being measured: nobody waits for it, and it holds connections."""
+        if self._measuring is not None:
+            await end(self._measuring)
 
     async def report(self) -> HealthReport:
         """The report at hand; measured now when it is too old to be one. Takes a second at most."""
