@@ -43,7 +43,7 @@ AHEAD_SECONDS: Final = 1.5
 # Whatever the interval: nobody is answered from an older one.
 OLDEST_SECONDS: Final = 60.0
 # How soon is looked again at what was amiss: a service that starts is well shortly after.
-AGAIN_SECONDS: Final = 2.5
+AGAIN_SECONDS: Final = 1.0
 
 
 class HealthWatch:
@@ -67,13 +67,13 @@ class HealthWatch:
         self._measuring: asyncio.Task[HealthReport] | None = None
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Look until cancelled. Not at once: a process that starts has other things to do."""
         while True:
+            await asyncio.sleep(LOOK_EVERY)
             try:
                 await self.look()
             except Exception:
                 logger.exception("A look at the health of the service failed on a bug")
-            await asyncio.sleep(LOOK_EVERY)
 
     async def close(self) -> None:
         """Give up what is being measured: nobody waits for it, and it holds connections."""

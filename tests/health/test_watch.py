@@ -123,7 +123,7 @@ async def test_a_process_measures_for_itself_what_it_cannot_believe(
 async def test_what_is_amiss_is_looked_at_again_before_its_time(
     runtime: Runtime, watch: HealthWatch, database: Answering
 ) -> None:
-    await publish(runtime, report_of(age=1, other=DOWN))
+    await publish(runtime, report_of(other=DOWN))
     await watch.look()
     assert (await watch.report()).status is HealthStatus.DEGRADED
     assert database.runs == 0
