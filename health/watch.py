@@ -93,7 +93,9 @@ class HealthWatch:
 
     async def look(self) -> None:
         """Take over what is published, or measure."""
-        known = await latest(self._runtime) or self._report
+        published = await latest(self._runtime)
+        # While Redis can be asked, a report that is gone was taken back.
+        known = published if self._runtime.link.available else self._report
         if known is not None and await self._believable(known):
             self._take(known)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 from collections.abc import Mapping
@@ -71,6 +72,17 @@ def redis_answers(url: str, timeout: float = 1.0) -> bool:
         return False
     finally:
         client.close()
+
+
+def forget_health(url: str, timeout: float = 1.0) -> None:
+    """Let the web processes measure anew: what they know is of before a process was stopped or started."""
+    # Imported here: it needs Django set up.
+    from health.latest import KEY
+
+    client = redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+    with contextlib.suppress(redis.RedisError, OSError):
+        client.delete(KEY)
+    client.close()
 
 
 def _read(status: int, body: bytes) -> HealthAnswer:

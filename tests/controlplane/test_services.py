@@ -93,7 +93,9 @@ def test_stopped_process_shows_and_makes_status_fail_until_it_is_started(running
     shown = running.manage("services", "status")
     assert shown.returncode == 1
     assert re.search(r"worker +STOPPED +- +- +- +-", shown.stdout)
-    assert running.manage("services", "health").returncode == 1
+    wait_until(
+        lambda: running.manage("services", "health").returncode == 1, 30, "word of the worker"
+    )
     assert RED in on_terminal(running, {})
 
     started = running.manage("services", "start", "worker")
