@@ -45,6 +45,6 @@ def test_the_campaign_notices_a_lossy_journal() -> None:
         running.up().wait_until_running()
         attack = Campaign(running)
         attack.prepare()
-        attack.run(1, ["web"])
+        attack.run(2, ["web"])
         attack.settle()
         assert any("has no row" in fault for fault in attack.faults())
