@@ -46,6 +46,8 @@ class Checks:
     def __init__(self, own: Sequence[DependencyCheck]) -> None:
         self._own = tuple(own)
         self._outside: tuple[DependencyCheck, ...] = ()
+        # What the latter were made for.
+        self._runtime: Runtime | None = None
         self._version = -1
 
     def of(self, runtime: Runtime | None) -> tuple[DependencyCheck, ...]:
@@ -53,9 +55,9 @@ class Checks:
         if runtime is None:
             return self._own
         catalogue = runtime.directory.catalogue
-        if catalogue.version != self._version:
+        if runtime is not self._runtime or catalogue.version != self._version:
             self._outside = tuple(outside_checks(runtime))
-            self._version = catalogue.version
+            self._runtime, self._version = runtime, catalogue.version
         for check in self._own:
             if isinstance(check, Queues):
                 check.queues = (*QUEUES, *_pipeline_queues(runtime))

@@ -36,8 +36,6 @@ LOOK_EVERY: Final = 1.0
 CHECKS: Final = "checks"
 # A report is due every interval; so much later it has not come.
 GRACE_SECONDS: Final = 0.5
-# Giving up a check while it connects would leave its socket behind.
-CLOSE_SECONDS: Final = 1.5
 # Nobody who asks waits longer, whatever the checks wait for.
 ANSWER_SECONDS: Final = 0.9
 # So long before it is due, those who make it are looked at.
@@ -78,9 +76,8 @@ class HealthWatch:
                 logger.exception("A look at the health of the service failed on a bug")
 
     async def close(self) -> None:
-        """Let what is being measured come to its end, which is near: it holds connections."""
+        """Give up what is being measured."""
         if self._measuring is not None:
-            await asyncio.wait({self._measuring}, timeout=CLOSE_SECONDS)
             await end(self._measuring)
 
     async def report(self) -> HealthReport:

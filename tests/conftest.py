@@ -13,7 +13,7 @@ import redis
 from django.conf import settings
 from django.db import connection
 
-from tests import certificates
+from tests import certificates, emptying
 from tests.doors import RestDoor
 from tests.faults.backend import FakeBackend
 from tests.processes import start_valkey
@@ -29,6 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     certificates.read_once()
+    patch = pytest.MonkeyPatch()
+    emptying.install(patch)
+    config.add_cleanup(patch.undo)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -15,7 +15,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from typing_extensions import override
 
 from health.checks.base import DependencyCheck, Overrun, ThreadedCheck
-from tools.guards.redis import connect
+from tools.guards.redis import connect, disconnect
 
 # Names of workers; see controlplane/runtime/programs.py.
 NOT_PIPELINES: Final = r"^(?!pipelines-)"
@@ -44,7 +44,7 @@ class OverRedis(DependencyCheck):
         except (RedisError, OSError) as fault:
             raise ServiceUnavailable("Redis cannot be reached") from fault
         finally:
-            await client.aclose()
+            await disconnect(client)
 
     async def ask(self, client: Any) -> None:
         raise NotImplementedError

@@ -16,6 +16,7 @@ from health.checks import Beat, Disk, Queues
 from health.checks.base import DependencyCheck
 from health.checks.broker import BEAT_KEY
 from health.checks.outside import Guarded, Listening, UpstreamServer, outside_checks
+from health.measure import Checks
 from tests.upstream_rows import make_upstream
 from tools.backends import statistics
 from tools.conf import Endpoint, deployment
@@ -178,3 +179,17 @@ async def test_a_full_disk_is_told_of_before_it_is_full(tmp_path: Path) -> None:
     crowded = Disk(tmp_path, 1 << 40)
     assert str(await error(crowded)).startswith("Only ")
     assert await error(Disk(tmp_path / "gone", 0)) == "The folder of the service cannot be read"
+
+
+async def test_checks_follow_the_runtime_they_are_asked_for(
+    transactional_db: None, redis_url: str
+) -> None:
+    await sync_to_async(make_upstream)()
+    checks = Checks([])
+    for _ in range(2):
+        async with open_runtime() as opened:
+            (check,) = checks.of(opened)
+            assert isinstance(check, UpstreamServer)
+            assert check.runtime is opened
+            # The catalogue is as it was: there is nothing new to check.
+            assert checks.of(opened) == (check,)

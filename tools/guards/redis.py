@@ -25,7 +25,7 @@ from redis.exceptions import RedisError
 
 from tools.guards.wire import Argument, RedisDown, Wire, pack
 
-__all__ = ["Argument", "RedisDown", "RedisLink", "connect", "load_script"]
+__all__ = ["Argument", "RedisDown", "RedisLink", "connect", "disconnect", "load_script"]
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,20 @@ def connect(url: str, *, timeout: float | None = COMMAND_TIMEOUT, decode: bool =
     )
 
 
+async def disconnect(client: Redis) -> None:
+    """Let go of a client's connections, also when whoever waits for that is cancelled meanwhile.
+
+    redis-py closes them in tasks, and one that is cancelled before it began leaves its socket open.
+    """
+    closing = asyncio.create_task(client.aclose())
+    try:
+        await asyncio.shield(closing)
+    except asyncio.CancelledError:
+        # Not longer than its own time limit for closing.
+        await asyncio.wait({closing}, timeout=COMMAND_TIMEOUT)
+        raise
+
+
 def load_script(name: str) -> str:
     """The Lua script `lua/<name>.lua` beside this module, preceded by what all scripts share."""
     folder = Path(__file__).parent / "lua"
@@ -70,6 +84,7 @@ class RedisLink:
         self._recovery: asyncio.Task[None] | None = None
         self._early: list[tuple[bytes, asyncio.Future[Any], float]] = []
         self._watchdog: asyncio.TimerHandle | None = None
+        self._closed = False
 
     @property
     def available(self) -> bool:
@@ -118,7 +133,8 @@ class RedisLink:
         return self.submit("EVAL", body, len(keys), *keys, *arguments)
 
     async def close(self) -> None:
-        """Wait for the replies that are still to come, then disconnect."""
+        """Wait for the replies that are still to come, then disconnect. Later commands are refused."""
+        self._closed = True
         if self._opening is not None:
             await asyncio.gather(self._opening, return_exceptions=True)
         if self._recovery is not None:
@@ -134,7 +150,8 @@ class RedisLink:
     def _submit_early(self, packed: bytes) -> asyncio.Future[Any]:
         """Keep a command until there is a connection; refuse it while Redis is known to be away."""
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        if not self.available:
+        # Whoever comes after the end would open a connection that nobody closes.
+        if self._closed or not self.available:
             _refuse(reply)
             return reply
         self._early.append((packed, reply, time.monotonic()))

@@ -19,7 +19,7 @@ from typing import Any, Final
 import redis.asyncio as redis
 from redis.exceptions import RedisError
 
-from tools.guards.redis import RedisDown, RedisLink
+from tools.guards.redis import RedisDown, RedisLink, disconnect
 
 logger = logging.getLogger(__name__)
 
@@ -64,13 +64,16 @@ class Relay:
         # A connection that died unseen is found out by the system; a socket file has no such death.
         options: dict[str, Any] = {} if self._url.startswith("unix") else {"socket_keepalive": True}
         client = redis.Redis.from_url(self._url, decode_responses=True, **options)
-        async with client, client.pubsub(ignore_subscribe_messages=True) as subscription:
-            await subscription.subscribe(_channel(self.address), _channel(EVERYBODY))
-            self._away = False
-            for topic in list(self._announced):
-                await self._tell(topic)
-            async for message in subscription.listen():
-                await self._deliver(message["data"])
+        try:
+            async with client.pubsub(ignore_subscribe_messages=True) as subscription:
+                await subscription.subscribe(_channel(self.address), _channel(EVERYBODY))
+                self._away = False
+                for topic in list(self._announced):
+                    await self._tell(topic)
+                async for message in subscription.listen():
+                    await self._deliver(message["data"])
+        finally:
+            await disconnect(client)
 
     async def _deliver(self, data: str) -> None:
         try:

@@ -22,7 +22,7 @@ from django.db import DatabaseError, connection
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from tools.guards.redis import JOURNAL_STREAM, REFUSED_STREAM, connect
+from tools.guards.redis import JOURNAL_STREAM, REFUSED_STREAM, connect, disconnect
 from tools.models import ToolRequest
 from tools.services.write_journal import read_spool, write_events
 
@@ -118,7 +118,7 @@ class JournalDrain:
                 "The rest of the journal is left to the next process: %s",
                 type(fault).__name__,
             )
-        await self._client.aclose()
+        await disconnect(self._client)
         # Not waited for: a thread that waits for a lock must not keep the process from leaving.
         self._thread.shutdown(wait=False)
 

@@ -58,7 +58,8 @@ class Exporting:
         # It reads the sampler from the environment. Its own way out waits for half a minute.
         self._provider = TracerProvider(resource=Resource.create({**about}), shutdown_on_exit=False)
         sender = sender or OTLPSpanExporter(endpoint=settings.endpoint)
-        self._processor = BatchSpanProcessor(_Told(sender, settings.endpoint))
+        self._sender = _Told(sender, settings.endpoint)
+        self._processor = BatchSpanProcessor(self._sender)
         self._provider.add_span_processor(self._processor)
         self._scope = InstrumentationScope("tools", settings.version)
         self.new_id = self._provider.id_generator.generate_span_id
@@ -89,6 +90,9 @@ class Exporting:
         ending = threading.Thread(target=self._provider.shutdown, name="last-spans", daemon=True)
         ending.start()
         ending.join(FLUSH_SECONDS)
+        if ending.is_alive():
+            # No further tries: their thread would be around for a minute.
+            self._sender.shutdown()
 
     def _context(self, begun: Begun, span: Finished) -> SpanContext:
         return SpanContext(
@@ -119,6 +123,7 @@ class _Told(SpanExporter):
         self._exporter = exporter
         self._endpoint = endpoint
         self._failing = False
+        self._ended = False
 
     @override
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
@@ -135,4 +140,6 @@ class _Told(SpanExporter):
 
     @override
     def shutdown(self) -> None:
-        self._exporter.shutdown()
+        if not self._ended:
+            self._ended = True
+            self._exporter.shutdown()

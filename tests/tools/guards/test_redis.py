@@ -10,7 +10,14 @@ import pytest
 from redis.exceptions import ResponseError
 
 from tests.tools.guards.support import OwnValkey, counting_proxy, eventually, open_link
-from tools.guards.redis import COMMAND_TIMEOUT, RedisDown, RedisLink, load_script
+from tools.guards.redis import (
+    COMMAND_TIMEOUT,
+    RedisDown,
+    RedisLink,
+    connect,
+    disconnect,
+    load_script,
+)
 
 
 async def is_up(link: RedisLink) -> bool:
@@ -216,6 +223,32 @@ async def test_nobody_waits_for_ever_when_the_link_is_closed_on_a_hung_server(
         await link.close()
         assert isinstance((await asyncio.gather(sent, return_exceptions=True))[0], RedisDown)
     own_valkey.resume()
+
+
+async def test_whoever_comes_after_the_end_is_refused_and_opens_nothing(
+    redis_url: str, socket_folder: Path
+) -> None:
+    async with counting_proxy(urlsplit(redis_url).path, socket_folder / "p.sock") as traffic:
+        link = RedisLink(traffic.url)
+        await link.command("PING")
+        await link.close()
+        with pytest.raises(RedisDown):
+            await link.command("PING")
+        assert traffic.connections == 1
+
+
+async def test_connections_are_closed_though_whoever_waits_for_that_is_cancelled(
+    redis_url: str,
+) -> None:
+    client = connect(redis_url)
+    await client.ping()
+    closing = asyncio.create_task(disconnect(client))
+    # It has begun, and what redis-py starts for it has not.
+    await asyncio.sleep(0)
+    closing.cancel()
+    await asyncio.gather(closing, return_exceptions=True)
+    assert closing.cancelled()
+    assert not any(one.is_connected for one in client.connection_pool._available_connections)
 
 
 async def test_password_and_database_of_the_address_are_used(own_valkey: OwnValkey) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from functools import partial
 
@@ -84,6 +85,26 @@ def test_the_last_spans_get_one_second(traced: Collector) -> None:
     stop_tracing()
     assert time.monotonic() - began < 2
     assert begin_spans("two", {}) is None
+
+
+def test_nothing_is_tried_again_after_the_end(traced: Collector) -> None:
+    # Worth another try, says the standard, and each one waits twice as long.
+    traced.status = 503
+    start_tracing(lambda: "", TracingSettings(f"{traced.url}/v1/traces", "trial"))
+    spans = begin_spans("one", {})
+    assert spans is not None
+    spans.finish({})
+    wait_until(lambda: traced.requests > 0, what="a first try")
+    stop_tracing()
+    tries = traced.requests
+    wait_until(lambda: not exporting(), what="the end of the threads that export")
+    assert traced.requests == tries
+
+
+def exporting() -> list[str]:
+    """The threads that send spans or wait for that."""
+    names = ("last-spans", "OtelBatchSpan")
+    return [one.name for one in threading.enumerate() if one.name.startswith(names)]
 
 
 def test_spans_are_exported_until_the_last_who_wants_them_stops(traced: Collector) -> None:
