@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from django.templatetags.static import static
+
 from controlplane import __version__
 from controlplane.env import PROJECT_DIR, database_settings, read_environment, secret_key
 from controlplane.logging import logging_settings
@@ -147,10 +149,18 @@ UNFOLD = {
     "SITE_TITLE": "MCP control plane",
     "SITE_HEADER": "MCP control plane",
     "SITE_SYMBOL": "hub",
+    "SITE_FAVICONS": [
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": lambda request: static("controlplane/icon.svg"),
+        }
+    ],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     # The front page only leads back to the admin.
     "SITE_URL": None,
+    "DASHBOARD_CALLBACK": "health.admin.dashboard.page.context",
     "GLOBAL_CALLBACK": "health.admin.banner.context",
     "SIDEBAR": {
         "show_search": True,

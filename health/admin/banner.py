@@ -30,8 +30,9 @@ def context(request: HttpRequest) -> dict[str, Any]:
 
 def notice(request: HttpRequest) -> dict[str, Any] | None:
     """Status, reasons and age of a report that is not well, or too old to be believed."""
-    now = reverse("admin:health_healthsnapshot_now")
-    if request.path == now:
+    now, front = reverse("admin:health_healthsnapshot_now"), reverse("admin:index")
+    may_look = request.user.has_perm("health.view_healthsnapshot")
+    if request.path == now or (request.path == front and may_look):
         # The page itself says all of it.
         return None
     report = written_down()
@@ -46,7 +47,7 @@ def notice(request: HttpRequest) -> dict[str, Any] | None:
         "reasons": _reasons(report),
         "age": ago(report.age_seconds),
         "stale": stale,
-        "link": now if request.user.has_perm("health.view_healthsnapshot") else "",
+        "link": now if may_look else "",
     }
 
 

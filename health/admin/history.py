@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from typing_extensions import override
 
+from health.admin.dashboard.live import LiveView
 from health.admin.now import NowView
 from health.admin.tables import report_tables
 from health.admin.words import MEASURED_BY, status_badge
@@ -35,9 +36,19 @@ class HealthSnapshotAdmin(ReadOnlyAdmin):
 
     @override
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(NowView.as_view(model_admin=self))
+        pages = (("now", NowView), ("live", LiveView))
         # Before the others: the last of them takes whatever it is given for a row.
-        return [path("now/", view, name="health_healthsnapshot_now"), *super().get_urls()]
+        return [
+            *(
+                path(
+                    f"{name}/",
+                    self.admin_site.admin_view(view.as_view(model_admin=self)),
+                    name=f"health_healthsnapshot_{name}",
+                )
+                for name, view in pages
+            ),
+            *super().get_urls(),
+        ]
 
     @admin.display(description="Taken")
     def taken(self, row: HealthSnapshot) -> str:

@@ -81,15 +81,24 @@ PLAN = (
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """What the person may look at, by area."""
-    groups = [(title, _items(request, entries)) for title, entries in PLAN]
+    groups = [("Overview", [_dashboard()])]
+    groups += [(title, _items(request, entries)) for title, entries in PLAN]
     groups[-1][1].append({"title": "API documentation", "icon": "api", "link": "/api/docs"})
     _mark_current(request.path, [item for _, items in groups for item in items])
     return [{"title": title, "items": items} for title, items in groups if items]
 
 
+def _dashboard() -> dict[str, Any]:
+    return {"title": "Dashboard", "icon": "dashboard", "link": reverse("admin:index")}
+
+
 def _mark_current(path: str, items: list[dict[str, Any]]) -> None:
     """Mark one entry as the one being looked at: a page below another's address is not that other."""
-    near = [item["link"] for item in items if path.startswith(item["link"])]
+    front = reverse("admin:index")
+    near = [
+        item["link"] for item in items if path.startswith(item["link"]) and item["link"] != front
+    ]
+    near = [front] if path == front else near
     for item in items:
         item["active"] = item["link"] == max(near, key=len, default=None)
 

@@ -19,14 +19,19 @@ from tests.health.reports import report
 pytestmark = pytest.mark.django_db
 
 
-def notices(client: Client, page: str = "/admin/") -> list[str]:
+def notices(client: Client, page: str = "/admin/tools/tool/") -> list[str]:
     """The notices of a page, as text."""
     shown = client.get(page).content.decode()
     found = re.findall(r"data-health-notice=.*?</div>", shown, re.DOTALL)
     return [" ".join(re.sub(r"<[^>]*>|^[^>]*>", " ", one).split()) for one in found]
 
 
-PAGES = ("/admin/", "/admin/tools/tool/", "/admin/tools/tool/add/", "/admin/password_change/")
+PAGES = (
+    "/admin/auth/user/",
+    "/admin/tools/tool/",
+    "/admin/tools/tool/add/",
+    "/admin/password_change/",
+)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -78,7 +83,7 @@ def test_report_of_another_release_shows_none(admin_client: Client) -> None:
 def test_it_costs_one_row_by_its_key(admin_client: Client) -> None:
     record(report("worker"))
     with CaptureQueriesContext(connection) as queries:
-        admin_client.get("/admin/")
+        admin_client.get("/admin/tools/tool/")
     mine = [one["sql"] for one in queries if "health_" in one["sql"]]
     assert len(mine) == 1
     assert "health_currenthealth" in mine[0]
@@ -87,14 +92,17 @@ def test_it_costs_one_row_by_its_key(admin_client: Client) -> None:
 def test_who_may_not_see_health_gets_the_notice_without_the_link(client: Client) -> None:
     client.force_login(User.objects.create_user("helper", is_staff=True))
     record(report("worker"))
-    (shown,) = notices(client)
+    (shown,) = notices(client, "/admin/")
     assert "The service is degraded." in shown
     assert "See health now" not in shown
 
 
-def test_page_of_health_itself_says_it_once(admin_client: Client) -> None:
+@pytest.mark.parametrize("page", ["health_healthsnapshot_now", "index"])
+def test_pages_of_health_itself_say_it_once(
+    admin_client: Client, redis_url: str, page: str
+) -> None:
     record(report("worker"))
-    assert notices(admin_client, reverse("admin:health_healthsnapshot_now")) == []
+    assert notices(admin_client, reverse(f"admin:{page}")) == []
 
 
 def test_log_in_page_shows_none(client: Client) -> None:

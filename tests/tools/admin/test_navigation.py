@@ -28,6 +28,7 @@ def test_administrator_sees_every_area() -> None:
         for group in sidebar(request_of(root))
     }
     assert list(groups) == [
+        "Overview",
         "Catalogue",
         "HTTP APIs",
         "MCP servers",
@@ -72,10 +73,28 @@ def test_person_sees_what_they_may_look_at() -> None:
     viewer.user_permissions.add(Permission.objects.get(codename="view_toolrequest"))
     groups = sidebar(request_of(User.objects.get(pk=viewer.pk)))
     assert [item["title"] for group in groups for item in group["items"]] == [
+        "Dashboard",
         "Calls",
         "Success criteria",
         "API documentation",
     ]
+
+
+@pytest.mark.parametrize(
+    ("page", "current"),
+    [
+        ("/admin/", ["Dashboard"]),
+        ("/admin/tools/tool/7/change/", ["Tools"]),
+        ("/admin/tools/tool/cache/", ["Cache"]),
+        ("/admin/password_change/", []),
+    ],
+)
+def test_one_entry_is_marked_as_the_one_being_looked_at(page: str, current: list[str]) -> None:
+    request = request_of(User.objects.create_superuser("root"))
+    request.path = page
+    groups = sidebar(request)
+    marked = [item["title"] for group in groups for item in group["items"] if item.get("active")]
+    assert marked == current
 
 
 def test_every_registered_model_is_in_the_theme_and_inner_state_is_not_registered() -> None:

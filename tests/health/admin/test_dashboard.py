@@ -1,0 +1,243 @@
+"""The front page of the admin: what it shows, and that every number leads to what is behind it."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from pytest_django import Settings
+
+from health.admin.dashboard.charts import charts, nice_top
+from health.admin.dashboard.ranges import RANGES, chosen, stretch
+from health.models import StatusChange
+from health.record import record
+from tests.events import closing, opening
+from tests.factories import make_client, make_tool
+from tests.health.reports import report
+from tests.tools.admin.pages import text
+from tools.conf import deployment
+from tools.figures import CallStatistics
+from tools.selectors.figures import Point
+from tools.services.write_journal import write_events
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/admin/"
+LIVE = "/admin/health/healthsnapshot/live/"
+TILE = re.compile(
+    r'<a class="panel tile( bad)?" href="([^"]+)"><span class="name">([^<]+)</span>'
+    r' <span class="value">([^<]+)</span> <span class="about">([^<]+)</span></a>'
+)
+
+
+def call(minutes: float = 5, **changes: Any) -> None:
+    """A finished call of `minutes` ago."""
+    at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+    event = closing(str(uuid.uuid4()), received_at=at, finished_at=at, **changes)
+    write_events([json.dumps(event)])
+
+
+def failed(**changes: Any) -> None:
+    call(status="failure", state="failed", code="EXECUTION_ERROR", error="broken", **changes)
+
+
+def tiles(page: str) -> dict[str, tuple[str, str, str]]:
+    """Value, explanation and link of each number on a page."""
+    return {
+        unescape(name): (unescape(value), unescape(about), unescape(link))
+        for _, link, name, value, about in TILE.findall(page)
+    }
+
+
+def listed(client: Client, link: str) -> int:
+    """How many rows the list behind a link has."""
+    answer = client.get(link)
+    assert answer.status_code == 200, link
+    return int(answer.context["cl"].result_count)
+
+
+def test_numbers_are_those_of_the_calls_and_lead_to_them(
+    admin_client: Client, redis_url: str
+) -> None:
+    caller = make_client(name="agent")[0]
+    for number in range(6):
+        call(tool="echo", cache_hit=number == 0, duration_ms=10.0, caller=f"client:{caller.pk}")
+    for _ in range(2):
+        failed(tool="broken", duration_ms=900.0, tokens_before=900, tokens_after=300)
+    call(minutes=90, tool="echo")
+    shown = tiles(text(admin_client.get(PAGE)))
+    expected = {"Calls": ("8", 8), "Failed": ("2", 2), "From the cache": ("16.7 %", 1)}
+    for name, (value, rows) in expected.items():
+        assert shown[name][0] == value, name
+        assert listed(admin_client, shown[name][2]) == rows, name
+    assert shown["Failed"][1] == "25.0 %"
+    assert shown["Tokens saved"][0] == "1,200"
+    assert listed(admin_client, shown["Tokens saved"][2]) == 2
+    # Percentiles are within 1 %.
+    assert float(shown["Time, p95"][0].removesuffix(" ms")) == pytest.approx(900, rel=0.011)
+    assert tiles(text(admin_client.get(PAGE + "?range=6h")))["Calls"][0] == "9"
+
+
+def rows(page: str, table: str) -> list[tuple[str, str, list[str]]]:
+    """Name, link and figures of each row of a table."""
+    part = page.split(f'role="region" aria-label="{table}">')[1].partition("</table>")[0]
+    found = re.findall(
+        r'<th scope="row"><a href="([^"]+)">([^<]*)</a></th>((?:<td>[^<]*</td>)*)', part
+    )
+    return [
+        (unescape(name), unescape(link), re.findall(r"<td>([^<]*)</td>", figures))
+        for link, name, figures in found
+    ]
+
+
+def test_tools_and_callers_are_ranked_and_lead_to_their_calls(
+    admin_client: Client, redis_url: str
+) -> None:
+    caller = make_client(name='<b>"agent" & co</b>')[0]
+    for _ in range(5):
+        call(tool="quick", duration_ms=10.0, caller=f"client:{caller.pk}")
+    for _ in range(3):
+        call(tool="slow", duration_ms=4000.0)
+    failed(tool="slow", duration_ms=4000.0)
+    # Too few calls to be judged by.
+    failed(tool="rare", duration_ms=9000.0, caller="admin:root")
+    page = text(admin_client.get(PAGE))
+    assert [name for name, _, _ in rows(page, "Busiest tools")] == ["quick", "slow", "rare"]
+    assert [name for name, _, _ in rows(page, "Slowest tools")] == ["slow", "quick"]
+    (failing,) = rows(page, "Most failing tools")
+    assert (failing[0], failing[2][:2]) == ("slow", ["4", "25.0 %"])
+    assert listed(admin_client, failing[1]) == 1
+    busiest = rows(page, "Busiest callers")[0]
+    assert busiest[0] == '<b>"agent" & co</b>'
+    assert "<b>" not in page
+    assert listed(admin_client, busiest[1]) == 5
+
+
+def test_each_step_of_a_chart_leads_to_its_calls(admin_client: Client, redis_url: str) -> None:
+    for minutes in (1, 1, 2, 7, 7, 7):
+        call(minutes=minutes, tool="echo")
+    page = text(admin_client.get(PAGE + "?range=15m"))
+    first = page.split("<figure")[1].split("</figure>")[0]
+    links = [unescape(link) for link in re.findall(r'<a href="([^"]+)" tabindex', first)]
+    assert len(links) in {15, 16}
+    assert sum(listed(admin_client, link) for link in links) == 6
+    as_table = rows(page, "The charts as a table")
+    assert sum(int(figures[0]) for _, _, figures in as_table) == 6
+    assert all(listed(admin_client, link) == int(given[0]) for _, link, given in as_table)
+
+
+def test_status_its_reasons_and_incidents_are_told(admin_client: Client, redis_url: str) -> None:
+    assert "Nobody has measured yet" in text(admin_client.get(PAGE))
+    record(report())
+    record(report("worker", later=5))
+    page = " ".join(text(admin_client.get(PAGE)).split())
+    assert "degraded" in page.split("What was found")[0]
+    assert "worker is away" in page
+    change = StatusChange.objects.order_by("at").last()
+    assert change is not None
+    link = reverse("admin:health_statuschange_change", args=[change.pk])
+    assert f'href="{link}"' in page
+    assert admin_client.get(link).status_code == 200
+
+
+def test_report_that_is_too_old_is_not_believed(admin_client: Client, redis_url: str) -> None:
+    # S0-079
+    record(report(later=-300))
+    page = " ".join(text(admin_client.get(PAGE)).split())
+    assert "It was healthy 5 minutes ago, and nobody has measured since." in page
+
+
+def test_what_runs_now_is_renewed_alone(admin_client: Client, redis_url: str) -> None:
+    assert tiles(text(admin_client.get(LIVE)))["Running calls"][0] == "0"
+    at = datetime.now(UTC).isoformat()
+    write_events([json.dumps(opening(str(uuid.uuid4()), received_at=at, state="executing"))])
+    part = text(admin_client.get(LIVE))
+    assert "<html" not in part
+    shown = tiles(part)
+    assert shown["Running calls"][0] == "1"
+    assert listed(admin_client, shown["Running calls"][2]) == 1
+    assert shown["Breakers"][0] == "all closed"
+    assert (shown["Waiting"][0], shown["Not yet logged"][0]) == ("0", "0")
+    for _, _, link in shown.values():
+        assert admin_client.get(link).status_code == 200
+    assert f'data-follow="{LIVE}"' in text(admin_client.get(PAGE))
+
+
+def test_page_works_without_redis(admin_client: Client, settings: Settings, tmp_path: Path) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/nowhere.sock"
+    deployment.cache_clear()
+    try:
+        call(tool="echo")
+        shown = tiles(text(admin_client.get(PAGE)))
+    finally:
+        deployment.cache_clear()
+    assert shown["Calls"][0] == "1"
+    for name in ("Running queries", "Waiting", "Not yet logged", "Breakers"):
+        assert shown[name][:2] == ("not known", "Redis cannot be reached")
+
+
+def test_people_see_what_they_may_look_at(client: Client, redis_url: str) -> None:
+    person = User.objects.create_user("viewer", password="x", is_staff=True)
+    client.force_login(person)
+    call(tool="echo")
+    record(report("worker"))
+    page = text(client.get(PAGE))
+    assert tiles(page) == {}
+    assert "Nothing is shown here to you" in page
+    assert "What was found" not in page
+    assert client.get(LIVE).status_code == 403
+    person.user_permissions.add(Permission.objects.get(codename="view_toolrequest"))
+    assert tiles(text(client.get(PAGE)))["Calls"][0] == "1"
+    assert client.get(LIVE).status_code == 200
+
+
+@pytest.mark.parametrize("name", [*RANGES, "nonsense"])
+def test_every_range_can_be_shown_in_few_queries(
+    admin_client: Client, redis_url: str, name: str
+) -> None:
+    for number in range(20):
+        make_tool(name=f"tool_{number}")
+        call(tool=f"tool_{number}", minutes=number)
+    with CaptureQueriesContext(
+        connection,
+    ) as counted:
+        answer = admin_client.get(PAGE, {"range": name})
+    assert answer.status_code == 200
+    assert len(counted) <= 30
+    assert f">{chosen(name).name}</a>" in text(answer)
+
+
+@pytest.mark.parametrize(
+    ("value", "top"), [(0, 1), (0.3, 1), (1, 1), (1.1, 2), (4, 5), (7, 10), (10, 10), (1234, 2000)]
+)
+def test_the_top_of_a_chart_is_the_next_round_number(value: float, top: float) -> None:
+    assert nice_top(value, 1) == top
+
+
+def test_lines_have_gaps_where_there_was_nothing_to_measure() -> None:
+    over = stretch(chosen("15m"), datetime(2026, 11, 1, 12, tzinfo=UTC))
+    busy = CallStatistics(total=2, successful=1, failed=1, p50_ms=5.0, p95_ms=8.0, minutes=1)
+    idle = CallStatistics(minutes=1)
+    points = [
+        Point(over.since + number * over.step, busy if number in {0, 1, 5} else idle)
+        for number in range(15)
+    ]
+    rate, errors, times = charts(points, over)
+    assert rate.top == "2"
+    assert [len(bar.parts) for bar in rate.bars][:3] == [2, 2, 0]
+    (failing,) = errors.lines
+    assert (len(failing.pieces), len(failing.dots)) == (1, 1)
+    assert errors.top == "50"
+    assert [line.name for line in times.lines] == ["p50", "p95"]
+    assert times.top == "10"
