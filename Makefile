@@ -15,7 +15,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 
 # These start whole control planes on databases of their own, in two pieces of about the same length.
 STARTS := tests/controlplane tests/project
-VISITS := tests/chaos tests/clients tests/conformance tests/federation/servers tests/load
+VISITS := tests/browser tests/chaos tests/clients tests/conformance tests/federation/servers tests/load
 # These open doors, with processes behind them: about half of what runs on SQLite.
 DOORS := tests/federation tests/health tests/scenarios tests/tools/api tests/tools/backends \
   tests/tools/mcp_server

@@ -156,6 +156,8 @@ UNFOLD = {
             "href": lambda request: static("controlplane/icon.svg"),
         }
     ],
+    "STYLES": [lambda request: static("controlplane/admin.css")],
+    "SCRIPTS": [lambda request: static("controlplane/name_fields.js")],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     # The front page only leads back to the admin.

@@ -1,0 +1,50 @@
+"""One control plane and one browser for all tests here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.chromium import chromium
+from tests.browser.visitor import Visitor, visiting
+from tests.controlplane.stack import Stack, stack
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A running control plane, and what its start has printed."""
+
+    stack: Stack
+    url: str
+    password: str
+    output: str
+
+
+@pytest.fixture(scope="package")
+def plane() -> Iterator[Plane]:
+    with stack() as made:
+        up = made.up()
+        up.wait_until_running(120)
+        password = up.password()
+        assert password is not None
+        yield Plane(made, f"http://127.0.0.1:{made.port}", password, up.output)
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    # As root, and in containers, Chromium cannot put its processes in a sandbox; it sees our own pages only.
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def operator(plane: Plane, browser: Browser) -> Iterator[Visitor]:
+    """The administrator, logged in with the password that the start printed."""
+    with visiting(browser, plane.url) as visitor:
+        visitor.log_in(plane.password)
+        yield visitor

@@ -1,0 +1,71 @@
+"""The front page of the admin, as a person sees and uses it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import Plane
+from tests.browser.visitor import LOOKS, Look, Visitor, visiting
+from tests.processes import wait_until
+
+CALLS = re.compile(r"^Calls")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def calls(plane: Plane) -> None:
+    """Some calls, in the request log: three that succeed, one of a tool that is not there."""
+    for _ in range(3):
+        assert plane.stack.call("server_metrics")[0] == 200
+    status, refused = plane.stack.call("no_such_tool")
+    assert status == 404
+    assert refused["code"] == "TOOL_NOT_FOUND"
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.scheme}-{look.width}")
+def test_everybody_can_use_it(plane: Plane, browser: Browser, look: Look) -> None:
+    with visiting(browser, plane.url, look) as visitor:
+        visitor.log_in(plane.password)
+        page = visitor.go("/admin/?range=15m")
+        dark = page.evaluate("getComputedStyle(document.querySelector('.panel')).backgroundColor")
+        assert (dark == "rgb(17, 24, 39)") is (look.scheme == "dark")
+        page.get_by_text("The charts as a table").click()
+        visitor.check()
+
+
+def test_a_number_leads_to_its_calls_and_a_range_changes_the_charts(
+    plane: Plane, operator: Visitor
+) -> None:
+    page = operator.go("/admin/?range=15m")
+
+    def counted() -> bool:
+        page.reload()
+        return "4" in page.get_by_role("link", name=CALLS).first.inner_text().splitlines()
+
+    wait_until(counted, what="the calls on the dashboard")
+    page.get_by_role("link", name="Failed 1 25.0 %").click()
+    expect(page).to_have_title(re.compile("request"))
+    expect(page.locator("#result_list tbody tr")).to_have_count(1)
+    expect(page.locator("#result_list")).to_contain_text("no_such_tool")
+    page.go_back()
+    page.get_by_role("link", name="24h", exact=True).click()
+    expect(page.get_by_role("link", name="24h", exact=True)).to_have_attribute(
+        "aria-current", "page"
+    )
+    expect(page.locator("figure svg").first.locator("a")).to_have_count(73)
+    assert operator.complaints == []
+
+
+def test_what_runs_now_appears_without_a_reload(plane: Plane, operator: Visitor) -> None:
+    plane.stack.add_tool("slow")
+    page = operator.go("/admin/")
+    expect(page.get_by_role("link", name="Running calls 0")).to_be_visible(timeout=20_000)
+    begun = page.evaluate("performance.timeOrigin")
+    page.evaluate(
+        """() => { fetch("/call-tool", {method: "POST", headers: {"Content-Type": "application/json"},
+        body: JSON.stringify({tool: "slow", arguments: {delay: 25}})}) }"""
+    )
+    expect(page.get_by_role("link", name="Running calls 1")).to_be_visible(timeout=20_000)
+    assert page.evaluate("performance.timeOrigin") == begun
