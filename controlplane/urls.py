@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 handler404 = "controlplane.fallbacks.not_found"
 handler500 = "controlplane.fallbacks.server_error"
@@ -17,5 +17,6 @@ urlpatterns = [
     path("", include("health.urls")),
     path("admin/", admin.site.urls),
     path("api/schema", SpectacularJSONAPIView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    # Its script comes by itself: pages may not have any of their own in place.
+    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
 ]

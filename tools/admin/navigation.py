@@ -73,6 +73,7 @@ PLAN = (
             ("Connect a client", "cable", "tools", "apiclient", "connect"),
             ("Users", "person", "auth", "user"),
             ("Groups", "group", "auth", "group"),
+            ("Failed log-ins", "lock", "axes", "accessattempt"),
         ),
     ),
     ("Service", (("Configuration", "settings", "tools", "serviceconfiguration"),)),

@@ -58,7 +58,13 @@ def test_administrator_sees_every_area() -> None:
         "Deliveries",
         "Schedule",
     ]
-    assert groups["Access"] == ["API clients", "Connect a client", "Users", "Groups"]
+    assert groups["Access"] == [
+        "API clients",
+        "Connect a client",
+        "Users",
+        "Groups",
+        "Failed log-ins",
+    ]
 
 
 def test_entries_lead_to_pages(admin_client: Client) -> None:

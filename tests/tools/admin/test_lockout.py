@@ -1,0 +1,90 @@
+"""Guessing passwords: after five wrong ones a name is locked out from that address, and from no other."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from tests.tools.admin.pages import text
+
+pytestmark = pytest.mark.django_db
+
+LOG_IN = "/admin/login/"
+HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
+
+
+@pytest.fixture(autouse=True)
+def person() -> User:
+    return User.objects.create_superuser("root", password="right")
+
+
+def log_in(password: str, name: str = "root", address: str = HERE) -> Any:
+    given = {"username": name, "password": password}
+    return Client().post(LOG_IN, given, REMOTE_ADDR=address)
+
+
+def lock_out() -> None:
+    for _ in range(5):
+        last = log_in("wrong")
+    assert last.status_code == 429
+
+
+def test_wrong_passwords_lock_a_name_out_from_one_address() -> None:
+    assert [log_in("wrong").status_code for _ in range(4)] == [200] * 4
+    assert log_in("wrong").status_code == 429
+    refused = log_in("right")
+    assert refused.status_code == 429
+    assert "for 15 minutes" in text(refused)
+    assert refused.headers["Retry-After"] == "900"
+    assert log_in("right", address=ELSEWHERE).status_code == 302
+    assert log_in("wrong", name="somebody").status_code == 200
+
+
+def test_a_log_in_forgives_earlier_mistakes() -> None:
+    for _ in range(3):
+        assert [log_in("wrong").status_code for _ in range(4)] == [200] * 4
+        assert log_in("right").status_code == 302
+
+
+def test_it_ends_after_a_quarter_of_an_hour() -> None:
+    lock_out()
+    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
+    assert log_in("right").status_code == 302
+
+
+def test_an_administrator_ends_it_by_deleting_the_row(admin_client: Client) -> None:
+    lock_out()
+    page = text(admin_client.get("/admin/axes/accessattempt/"))
+    assert "locked out" in page
+    assert HERE in page
+    row = AccessAttempt.objects.get()
+    assert "wrong" not in text(admin_client.get(f"/admin/axes/accessattempt/{row.pk}/change/"))
+    admin_client.post(f"/admin/axes/accessattempt/{row.pk}/delete/", {"post": "yes"})
+    assert log_in("right").status_code == 302
+
+
+def test_a_command_ends_it() -> None:
+    lock_out()
+    call_command("axes_reset_username", "root")
+    assert log_in("right").status_code == 302
+
+
+def test_passwords_are_not_kept() -> None:
+    log_in("a-secret-guess")
+    row = AccessAttempt.objects.get()
+    assert "a-secret-guess" not in row.post_data + row.get_data
+
+
+def test_pages_say_what_browsers_may_load(client: Client) -> None:
+    policy = client.get(LOG_IN).headers["Content-Security-Policy"]
+    told = dict(one.strip().split(" ", 1) for one in policy.split(";"))
+    assert told["default-src"] == "'self'"
+    assert told["frame-ancestors"] == "'none'"
+    assert "unsafe-inline" not in told["script-src"]
