@@ -82,6 +82,8 @@ def logging_settings(level: str) -> dict[str, Any]:
             "celery.app.trace": {"filters": ["without_queries"]},
             # It tells of every message and every session.
             "mcp": {"level": "WARNING"},
+            # It tells of every log-in; those that are locked out are warnings.
+            "axes": {"level": "WARNING"},
             # It tells of every batch that does not arrive; tools.tracing says so once.
             "opentelemetry": {"level": "CRITICAL"},
         },

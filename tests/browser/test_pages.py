@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urljoin, urlsplit
+
 import pytest
 from playwright.sync_api import Browser
 
@@ -36,8 +38,17 @@ def named(look: Look) -> str:
 def test_pages_can_be_used_by_everybody(plane: Plane, browser: Browser, look: Look) -> None:
     with visiting(browser, plane.url, look) as visitor:
         visitor.log_in(plane.password)
+        rows = []
         for path in pages(visitor):
-            visitor.go(path)
+            page = visitor.go(path)
+            visitor.check()
+            first = page.locator("#result_list a[href*='/change/']")
+            if first.count():
+                rows.append(urljoin(path, first.first.get_attribute("href") or ""))
+        assert len(rows) > 8
+        # One row of each list: what can be read there, and changed.
+        for row in rows:
+            visitor.go(urlsplit(row).path)
             visitor.check()
 
 

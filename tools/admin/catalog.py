@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
+from unfold.decorators import action
 
+from tools.admin import tool_calls
 from tools.admin.cache import CacheView
 from tools.admin.conditions import when
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
+from tools.admin.tool_clone import values_to_clone
 from tools.contracts import ToolSource
 from tools.models import PipelineConfig, Tool, Toolset
 from tools.services.tool_status import (
@@ -38,6 +42,7 @@ STATUS_COLOURS = {
 }
 
 
+CALLED = "How it is called"
 # Fields of a pipeline's tool that follow from the pipeline.
 MANAGED = (
     "input_schema",
@@ -93,11 +98,17 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     search_fields = ("name", "title", "description")
     list_per_page = 50
     actions = ("enable", "disable")
-    readonly_fields = ("status", "problems", "calls", "created", "updated")
+    actions_detail = ("clone",)
+    readonly_fields = ("status", "problems", "recent", "examples", "created", "updated")
     warn_unsaved_form = True
+
+    class Media:
+        js = ("tools/admin/copy.js",)
+
     fieldsets = (
         (None, {"fields": ("name", "title", "description", "enabled")}),
-        ("State", {"fields": ("status", "problems", "calls")}),
+        ("State", {"fields": ("status", "problems", "recent")}),
+        (CALLED, {"fields": ("examples",)}),
         ("Arguments and result", {"fields": ("input_schema", "output_schema")}),
         (
             "Where the work is done",
@@ -141,7 +152,7 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """A tool that is being added has no state yet."""
         if obj is None:
-            return [(title, options) for title, options in self.fieldsets if title != "State"]
+            return [one for one in self.fieldsets if one[0] not in {"State", CALLED}]
         owner = "pipeline" if _pipeline_of(obj) else "offer" if offer_of(obj) else ""
         if not owner:
             return self.fieldsets
@@ -160,9 +171,34 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         return super().get_queryset(request).select_related(OFFER).defer(*UNREAD)
 
     @override
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """With the address under which the person reaches the service, for the examples."""
+        found = super().get_object(request, object_id, from_field)
+        if found is not None:
+            found.base_url = f"{request.scheme}://{request.get_host()}"
+        return found
+
+    @override
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         given: dict[str, Any] = super().get_changeform_initial_data(request)
-        return {"input_schema": {"type": "object", "properties": {}}, **given}
+        copied = values_to_clone(given.pop("clone", ""))
+        return {"input_schema": {"type": "object", "properties": {}}, **copied, **given}
+
+    def has_clone_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return bool(self.has_add_permission(request))
+
+    @action(description="Clone", permissions=["clone"])  # type: ignore[untyped-decorator]
+    def clone(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The form for a new tool, filled in with what this one has."""
+        tool = self.get_object(request, object_id)
+        if tool is not None and (_pipeline_of(tool) or offer_of(tool)):
+            messages.error(
+                request,
+                "This tool belongs to a pipeline or an MCP server, and cannot be cloned by itself.",
+            )
+            return redirect(reverse("admin:tools_tool_change", args=[object_id]))
+        query = urlencode({"clone": object_id})
+        return redirect(f"{reverse('admin:tools_tool_add')}?{query}")
 
     @override
     def faults_of(self, row: Any) -> list[str]:
@@ -192,13 +228,13 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         """Where this tool comes from, and where its definition is decided on."""
         return offer_link(tool)
 
-    @admin.display(description="Calls")
-    def calls(self, tool: Tool) -> SafeString:
-        address = reverse("admin:tools_toolrequest_changelist")
-        query = urlencode({"q": tool.name})
-        return format_html(
-            '<a class="text-primary-600" href="{}?{}">Show in the request log</a>', address, query
-        )
+    @admin.display(description="Latest calls")
+    def recent(self, tool: Tool) -> SafeString:
+        return tool_calls.recent(tool)
+
+    @admin.display(description="To paste")
+    def examples(self, tool: Any) -> SafeString:
+        return tool_calls.examples(tool, tool.base_url)
 
 
 @admin.register(Toolset)

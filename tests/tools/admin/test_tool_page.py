@@ -1,0 +1,95 @@
+"""The page of a tool: how it is called, its latest calls, and a copy of it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.events import closing
+from tests.factories import make_service, make_tool
+from tests.tools.admin.pages import address, submit, text, untouched
+from tests.upstream_rows import make_upstream, offers
+from tools.models import Tool, ToolRequest
+from tools.services.sync_upstream import record_discovery
+from tools.services.write_journal import write_events
+
+pytestmark = pytest.mark.django_db
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"animal": {"type": "string", "examples": ["<sheep>"]}, "n": {"type": "integer"}},
+    "required": ["animal"],
+}
+
+
+def test_page_tells_how_it_is_called(admin_client: Client) -> None:
+    tool = make_tool(name="echo", input_schema=SCHEMA)
+    page = text(admin_client.get(address(Tool, "change", tool.pk)))
+    for told in ("With curl", "From Python", "Over MCP", "http://testserver/call-tool"):
+        assert told in page
+    assert "&lt;sheep&gt;" in page
+    assert "<sheep>" not in page
+    assert "CONTROL_PLANE_KEY" not in page
+    make_service(security_api_keys_enabled=True)
+    assert "CONTROL_PLANE_KEY" in text(admin_client.get(address(Tool, "change", tool.pk)))
+
+
+def test_page_says_when_arguments_could_not_be_made_up(admin_client: Client) -> None:
+    told = "it asks for more than could be made up"
+    simple = make_tool(name="simple", input_schema=SCHEMA)
+    assert told not in text(admin_client.get(address(Tool, "change", simple.pk)))
+    pattern = {"type": "string", "pattern": "^[0-9]{4}$"}
+    hard = {"type": "object", "properties": {"year": pattern}, "required": ["year"]}
+    odd = make_tool(name="odd", input_schema=hard)
+    assert told in text(admin_client.get(address(Tool, "change", odd.pk)))
+
+
+def test_page_shows_the_latest_calls(admin_client: Client) -> None:
+    tool = make_tool(name="echo")
+    make_tool(name="other")
+    page = address(Tool, "change", tool.pk)
+    assert "None yet." in text(admin_client.get(page))
+    for name in ["echo"] * 12 + ["other"]:
+        write_events([json.dumps(closing(str(uuid.uuid4()), tool=name))])
+    shown = text(admin_client.get(page))
+    links = [reverse("admin:tools_toolrequest_change", args=[row.pk]) for row in rows("echo")]
+    assert sum(f'href="{link}"' in shown for link in links) == 10
+    log = reverse("admin:tools_toolrequest_changelist") + "?tool__exact=echo"
+    assert f'href="{log}"' in shown
+    assert admin_client.get(log).context["cl"].result_count == 12
+
+
+def rows(tool: str) -> list[ToolRequest]:
+    return list(ToolRequest.objects.filter(tool_id=tool))
+
+
+def test_a_copy_begins_as_the_other_and_switched_off(admin_client: Client) -> None:
+    tool = make_tool(name="echo", input_schema=SCHEMA, timeout_seconds=7, tags=["a"], enabled=True)
+    answer = admin_client.get(reverse("admin:tools_tool_clone", args=[tool.pk]))
+    form = answer.headers["Location"]
+    assert untouched(admin_client, form)["name"] == "echo_copy"
+    submit(admin_client, form)
+    copy = Tool.objects.get(name="echo_copy")
+    assert (copy.input_schema, copy.timeout_seconds, copy.tags) == (SCHEMA, 7, ["a"])
+    assert (copy.enabled, copy.source) == (False, tool.source)
+    tool.refresh_from_db()
+    assert (tool.name, tool.enabled) == ("echo", True)
+
+
+def test_the_tool_of_a_server_is_not_cloned(admin_client: Client, redis_url: str) -> None:
+    server = make_upstream()
+    record_discovery(server.slug, offers("away"))
+    tool = Tool.objects.get(source="upstream")
+    answer = admin_client.get(reverse("admin:tools_tool_clone", args=[tool.pk]), follow=True)
+    assert "cannot be cloned by itself" in text(answer)
+
+
+@pytest.mark.parametrize("number", ["0", "x", "99999"])
+def test_a_copy_of_nothing_is_an_empty_form(admin_client: Client, number: str) -> None:
+    page = admin_client.get(address(Tool, "add"), {"clone": number})
+    assert page.status_code == 200
+    assert untouched(admin_client, address(Tool, "add") + f"?clone={number}")["name"] == ""

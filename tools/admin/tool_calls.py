@@ -1,0 +1,60 @@
+"""On the page of a tool: how it is called, and its latest calls."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jsonschema_rs
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+
+from tools.models import Tool, ToolRequest
+from tools.schemas.example import example_of
+from tools.selectors import service_settings
+from tools.services.call_examples import Called, from_python, over_mcp, with_curl
+from tools.services.client_config import KEY_VARIABLE
+
+MOST_RECENT: Final = 10
+_SHOWN: Final = (
+    ("curl", "With curl", with_curl),
+    ("python", "From Python", from_python),
+    ("mcp", "Over MCP", over_mcp),
+)
+
+
+def examples(tool: Tool, base_url: str) -> SafeString:
+    """Calls to paste, to the service at `base_url`."""
+    arguments = example_of(tool.input_schema)
+    given: dict[str, Any] = arguments if isinstance(arguments, dict) else {}
+    key = KEY_VARIABLE if service_settings().security_api_keys_enabled else ""
+    call = Called(tool.name, given, base_url, key)
+    return render_to_string(
+        "tools/admin/tool_examples.html",
+        {
+            "examples": [
+                {"id": f"call-{name}", "lead": lead, "text": write(call)}
+                for name, lead, write in _SHOWN
+            ],
+            "complete": _fits(tool.input_schema, given),
+            "key_variable": key,
+        },
+    )
+
+
+def recent(tool: Tool) -> SafeString:
+    """The latest calls, each with the way to its row of the request log."""
+    rows = ToolRequest.objects.filter(tool_id=tool.name).order_by("-received_at")
+    log = f"{reverse('admin:tools_toolrequest_changelist')}?{urlencode({'tool__exact': tool.name})}"
+    return render_to_string(
+        "tools/admin/tool_recent.html", {"rows": rows[:MOST_RECENT], "log": log}
+    )
+
+
+def _fits(schema: Any, arguments: dict[str, Any]) -> bool:
+    try:
+        return jsonschema_rs.is_valid(schema, arguments)
+    except ValueError:
+        # A schema that is none: the page says so elsewhere.
+        return False
