@@ -25,6 +25,7 @@ from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
 from tools.admin.tool_clone import values_to_clone
+from tools.admin.tool_figures import add_figures, calls_link, failures, p95
 from tools.contracts import ToolSource
 from tools.models import PipelineConfig, Tool, Toolset
 from tools.services.tool_status import (
@@ -92,7 +93,10 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     """What agents can call."""
 
     form = ToolForm
-    list_display = ("name", "title", "source", "enabled", "problem", "updated")
+    list_display = (
+        *("name", "source", "enabled", "problem"),
+        *("calls_of_a_day", "failed_of_a_day", "p95_of_a_day", "updated"),
+    )
     list_filter = ("enabled", "source", "read_only", "requires_context_management", "long_running")
     list_filter_submit = False
     search_fields = ("name", "title", "description")
@@ -177,6 +181,25 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         if found is not None:
             found.base_url = f"{request.scheme}://{request.get_host()}"
         return found
+
+    @override
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        shown = super().get_changelist_instance(request)
+        shown.result_list = list(shown.result_list)
+        add_figures(shown.result_list)
+        return shown
+
+    @admin.display(description="Calls, 24 h")
+    def calls_of_a_day(self, tool: Tool) -> SafeString | str:
+        return calls_link(tool)
+
+    @admin.display(description="Failed, 24 h")
+    def failed_of_a_day(self, tool: Tool) -> SafeString | str:
+        return failures(tool)
+
+    @admin.display(description="p95, 24 h")
+    def p95_of_a_day(self, tool: Tool) -> str:
+        return p95(tool)
 
     @override
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:

@@ -216,7 +216,7 @@ def test_list_costs_the_same_queries_for_any_number_of_tools(
 ) -> None:
     for _ in range(30):
         make_tool()
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(11):
         admin_client.get(address(Tool, "changelist"))
 
 
