@@ -25,8 +25,13 @@ DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.csrf_trusted_origins)
 
-# A client starts this command and waits for it; the pages are a sixth of its start.
-SHOWS_PAGES = sys.argv[1:2] != ["mcp_stdio"]
+# Loading the pages is a quarter of a start. Workers show none, nor do commands but those that serve or check them.
+_PROGRAM = Path(sys.argv[0])
+_IS_CELERY = "celery" in {_PROGRAM.name, _PROGRAM.parent.name}
+_IS_OTHER_COMMAND = _PROGRAM.name == "manage.py" and not {"serve", "runserver", "check"} & {
+    *sys.argv[1:2]
+}
+SHOWS_PAGES = not (_IS_CELERY or _IS_OTHER_COMMAND)
 
 INSTALLED_APPS = [
     "unfold",

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Final
+
+# Those of the Celery application, beside the pipelines'; see controlplane/celery.py.
+QUEUES: Final = ("controlplane", "ingest")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from health.checks import (
     Worker,
 )
 from health.checks.outside import outside_checks
-from health.conf import health_settings
+from health.conf import QUEUES, health_settings
 from health.connections import pool_usage
 from health.findings import Dependency, HealthReport, PipelineHealth
 from health.objectives import current_attainments
@@ -36,8 +36,6 @@ from tools.techniques import queue_of
 SLOW_DATABASE_MS: Final = 100
 # Beside a test query: asking Redis for the last one, reading the request log.
 MARGIN_SECONDS: Final = 1.0
-# Those of the Celery application; see controlplane/celery.py.
-QUEUES: Final = ("controlplane", "ingest")
 
 
 class Checks:

@@ -12,7 +12,7 @@ from unfold.views import UnfoldModelAdminViewMixin
 
 from health.admin.dashboard import log
 from health.admin.dashboard.panels import Tile
-from health.measure import QUEUES
+from health.conf import QUEUES
 from tools.admin.texts import plural
 from tools.selectors.live import MOST_COUNTED, calls_under_way
 from tools.services.breaker_status import BreakerState, RedisDown, ShownBreaker, breaker_status

@@ -68,9 +68,9 @@ class StackDoor:
     client: httpx2.Client
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def running() -> Iterator[tuple[Stack, TaskClient]]:
-    """A whole control plane with one long tool."""
+    """A whole control plane with one long tool. It survives what is done to it: that is what is tested."""
     with stack() as made:
         made.up().wait_until_running()
         done = made.manage("shell", "--no-imports", "-c", MAKE_TOOL)
