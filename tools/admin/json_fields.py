@@ -93,4 +93,4 @@ def panel(text: str) -> SafeString:
         MONOSPACE
         + " white-space: pre-wrap; overflow-wrap: anywhere; max-height: 32rem; overflow: auto;"
     )
-    return format_html('<pre style="{}">{}</pre>', style, text)
+    return format_html('<pre style="{}" tabindex="0">{}</pre>', style, text)

@@ -16,6 +16,12 @@
       part.removeAttribute("aria-labelledby");
       part.setAttribute("aria-label", told);
     });
+    // It holds more than entries, so that it is no list to those programs.
+    box.querySelectorAll(".select2-selection__rendered, .select2-selection__rendered > li").forEach((part) => {
+      if (part.tagName === "UL" || part.tagName === "LI") {
+        part.setAttribute("role", "none");
+      }
+    });
   };
 
   // The boxes are made while the page loads, and anew for rows that are added later.
