@@ -43,7 +43,7 @@ def test_password_is_changed_on_its_own_page(admin_client: Client) -> None:
 def test_group_is_added_with_permissions(admin_client: Client) -> None:
     permission = Permission.objects.get(codename="change_tool")
     submit(admin_client, address(Group, "add"), name="operators", permissions=[permission.pk])
-    group = Group.objects.get()
+    group = Group.objects.get(name="operators")
     assert list(group.permissions.all()) == [permission]
     assert "operators" in text(admin_client.get(address(Group, "changelist")))
     assert "operators" in text(admin_client.get(address(Group, "change", group.pk)))
