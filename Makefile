@@ -29,7 +29,8 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
   tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
-  $(patsubst %,tests/federation/test_%.py,breakers children faults passing promises questions restarts)
+  tests/federation \
+  $(patsubst %,tests/scenarios/test_%.py,demo_corpus generated_requests http_files nsip nsip_workload openapi)
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help
