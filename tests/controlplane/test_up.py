@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.controlplane.stack import Stack, free_port, short_folder, stack
@@ -275,11 +276,12 @@ def test_unwritable_state_folder_is_named(tmp_path: Path) -> None:
 
 
 def _logs_in(made: Stack, user: str, password: str) -> bool:
-    code = (
-        "from django.contrib.auth import authenticate\n"
-        f"print(authenticate(username={user!r}, password={password!r}))"
-    )
-    return made.manage("shell", "--no-imports", "-c", code).stdout.strip() == user
+    page = "/admin/login/"
+    with httpx2.Client(base_url=f"http://127.0.0.1:{made.port}", timeout=30) as client:
+        client.get(page)
+        token = client.cookies["csrftoken"]
+        given = {"username": user, "password": password, "csrfmiddlewaretoken": token}
+        return client.post(page, data=given).status_code == 302
 
 
 def _told_to_agents(made: Stack, output: str) -> str:
