@@ -20,7 +20,7 @@ VISITS := tests/browser tests/chaos tests/clients tests/conformance tests/federa
 DOORS := tests/federation tests/health tests/scenarios tests/tools/api tests/tools/backends \
   tests/tools/mcp_server
 # No database has a part in these: they look at what goes over the wire, at Redis, at texts, vectors and
-# answers. Not on PostgreSQL again.
+# answers. Not on PostgreSQL again; there a whole control plane is called through its doors (tests/postgres).
 BLOCKS := $(filter-out %/vectors %/test_lexical_postgresql.py,$(wildcard tests/tools/pipelines/blocks/[egt]*))
 ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/context \
   tests/tools/schemas tests/tools/offerings tests/tools/backends/tool_search $(BLOCKS) \
@@ -29,8 +29,7 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
   tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
-  tests/federation \
-  $(patsubst %,tests/scenarios/test_%.py,demo_corpus generated_requests http_files nsip nsip_workload openapi)
+  tests/federation tests/scenarios tests/tools/api tests/tools/execution
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help
