@@ -99,6 +99,8 @@ class ToolCall:
     caller may be asked for something meanwhile, `asking` does it where that is possible.
     `in_rounds` says that the caller takes questions for an answer, and calls again with `round`.
     `trace` has the W3C trace context the call came with, by the names of its headers.
+    `observer` gets the record of the call once it is in the journal, with what each stage decided;
+    only calls that have one are watched that closely.
     """
 
     tool: str
@@ -117,6 +119,7 @@ class ToolCall:
     in_rounds: bool = False
     round: Round | None = None
     trace: Mapping[str, str] = field(default_factory=dict)
+    observer: Callable[[Any], None] | None = field(default=None, repr=False)
     call_id: uuid.UUID = field(default_factory=time_ordered_uuid)
     received_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 

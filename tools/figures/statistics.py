@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from tools.errors import CallStatus
-from tools.figures.tally import Number, Tally
+from tools.figures.summed import Summed
+from tools.figures.tally import Number
 
 LISTED_TOOLS: Final = 50
 SHARES: Final = (0.50, 0.95, 0.99)
@@ -56,68 +58,46 @@ class CallStatistics:
         return self.total / self.minutes if self.minutes else 0.0
 
 
-class Gathered:
-    """Tallies of calls that ended in several ways, on their way to become statistics."""
-
-    __slots__ = ("by_code", "by_status", "by_tool", "tally")
-
-    def __init__(self) -> None:
-        self.tally = Tally()
-        self.by_status: Counter[str] = Counter()
-        self.by_code: Counter[str] = Counter()
-        self.by_tool: Counter[str] = Counter()
-
-    def add(
-        self, tool: str, status: str, code: str, numbers: Sequence[float], sketches: str
-    ) -> None:
-        """Add tallies: the sums of their numbers, and their sketches as written, with commas between."""
-        calls = int(numbers[Number.CALLS])
-        self.by_status[status] += calls
-        self.by_code[code] += calls
-        self.by_tool[tool] += calls
-        self.tally.merge(numbers, sketches=sketches)
-
-    def include(self, other: Gathered) -> None:
-        """Add what another gathered."""
-        self.by_status.update(other.by_status)
-        self.by_code.update(other.by_code)
-        self.by_tool.update(other.by_tool)
-        self.tally.include(other.tally)
-
-    def statistics(self, minutes: float) -> CallStatistics:
-        """What was gathered, as that of `minutes` minutes."""
-        number = {each: int(self.tally[each]) for each in Number}
-        timed, shortened = number[Number.TIMED], number[Number.SHORTENED]
-        p50, p95, p99 = self.tally.sketch.percentiles(SHARES)
-        successful = self.by_status[CallStatus.SUCCESS.value]
-        timeout = self.by_status[CallStatus.TIMEOUT.value]
-        return CallStatistics(
-            total=number[Number.CALLS],
-            successful=successful,
-            failed=number[Number.CALLS] - successful - timeout,
-            timeout=timeout,
-            by_code=ranked(self.by_code),
-            by_tool=dict(list(ranked(self.by_tool).items())[:LISTED_TOOLS]),
-            average_ms=self.tally[Number.TIME_MS] / timed if timed else None,
-            p50_ms=p50,
-            p95_ms=p95,
-            p99_ms=p99,
-            cache_hits=number[Number.CACHE_HITS],
-            cache_misses=number[Number.CACHE_MISSES],
-            tokens_before=number[Number.TOKENS_BEFORE],
-            tokens_after=number[Number.TOKENS_AFTER],
-            shortened=shortened,
-            shortened_by_percent=self.tally[Number.SAVED_PERCENT] / shortened
-            if shortened
-            else None,
-            validation_attempts=number[Number.VALIDATED] + number[Number.INVALID_REFUSED],
-            invalid_refused=number[Number.INVALID_REFUSED],
-            invalid_passed=number[Number.INVALID_PASSED],
-            minutes=minutes,
-        )
+def statistics(
+    calls: Summed, minutes: float, by_tool: Mapping[str, int] = MappingProxyType({})
+) -> CallStatistics:
+    """Sums as those of `minutes` minutes."""
+    # By the places of `Number`.
+    number = [int(one) for one in calls.numbers]
+    timed, shortened = number[Number.TIMED], number[Number.SHORTENED]
+    p50, p95, p99 = calls.times().percentiles(SHARES)
+    by_status: Counter[str] = Counter()
+    by_code: Counter[str] = Counter()
+    for (status, code), count in calls.endings.items():
+        by_status[status] += count
+        by_code[code] += count
+    successful = by_status[CallStatus.SUCCESS.value]
+    timeout = by_status[CallStatus.TIMEOUT.value]
+    return CallStatistics(
+        total=number[Number.CALLS],
+        successful=successful,
+        failed=number[Number.CALLS] - successful - timeout,
+        timeout=timeout,
+        by_code=ranked(by_code),
+        by_tool=dict(list(ranked(by_tool).items())[:LISTED_TOOLS]),
+        average_ms=calls[Number.TIME_MS] / timed if timed else None,
+        p50_ms=p50,
+        p95_ms=p95,
+        p99_ms=p99,
+        cache_hits=number[Number.CACHE_HITS],
+        cache_misses=number[Number.CACHE_MISSES],
+        tokens_before=number[Number.TOKENS_BEFORE],
+        tokens_after=number[Number.TOKENS_AFTER],
+        shortened=shortened,
+        shortened_by_percent=calls[Number.SAVED_PERCENT] / shortened if shortened else None,
+        validation_attempts=number[Number.VALIDATED] + number[Number.INVALID_REFUSED],
+        invalid_refused=number[Number.INVALID_REFUSED],
+        invalid_passed=number[Number.INVALID_PASSED],
+        minutes=minutes,
+    )
 
 
-def ranked(counts: Counter[str]) -> dict[str, int]:
+def ranked(counts: Mapping[str, int]) -> dict[str, int]:
     """Most first, then by name; what has no name is left out."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return {name: count for name, count in ordered if name}

@@ -133,7 +133,8 @@ class Tally:
 
     def include(self, other: Tally) -> None:
         """Add another tally."""
-        self.merge(other.numbers, other.written("histogram"), other.written("sketch"))
+        self.merge(other.numbers, other.written("histogram"))
+        self.sketch.include(other.sketch)
 
     def written(self, part: str) -> str:
         """The histogram or the sketch as text."""

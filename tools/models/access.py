@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from typing_extensions import override
 
+from tools.models.audited import AuditedModel
 from tools.models.catalog import Toolset
 from tools.models.signals import AnnouncingManager
 
@@ -16,7 +17,7 @@ HASH_PATTERN = r"^[0-9a-f]{64}\Z"
 LABEL_PATTERN = r"^\S(.{0,98}\S)?\Z"
 
 
-class ApiClient(models.Model):
+class ApiClient(AuditedModel):
     """A program with an API key. The key itself is shown once and never stored."""
 
     name = models.CharField(
@@ -36,6 +37,16 @@ class ApiClient(models.Model):
     key_hint = models.CharField(
         max_length=16, editable=False, help_text="First characters of the key, to tell keys apart."
     )
+    # The key before this one, while whoever holds it changes over.
+    previous_key_hash = models.CharField(
+        max_length=64,
+        unique=True,
+        null=True,
+        blank=True,
+        editable=False,
+        validators=[RegexValidator(HASH_PATTERN, "Must be a SHA-256 digest.")],
+    )
+    previous_key_until = models.DateTimeField(null=True, blank=True, editable=False)
     rate_limit_per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -68,6 +79,11 @@ class ApiClient(models.Model):
             models.CheckConstraint(
                 condition=Q(rate_limit_per_minute__isnull=True) | Q(rate_limit_per_minute__gte=10),
                 name="api_client_rate_at_least_10",
+            ),
+            models.CheckConstraint(
+                condition=Q(previous_key_hash__isnull=True, previous_key_until__isnull=True)
+                | Q(previous_key_hash__regex=HASH_PATTERN, previous_key_until__isnull=False),
+                name="api_client_old_key_ends",
             ),
         )
 

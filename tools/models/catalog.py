@@ -13,6 +13,7 @@ from django.db.models import Q
 from typing_extensions import override
 
 from tools.contracts import ToolSource
+from tools.models.audited import AuditedModel
 from tools.models.fields import json_list, json_object, json_value
 from tools.models.offerings import Prompt, Resource
 from tools.models.signals import AnnouncingManager
@@ -51,7 +52,7 @@ class CatalogState(models.Model):
         return f"version {self.version}"
 
 
-class Tool(models.Model):
+class Tool(AuditedModel):
     """A tool an agent can call: what it is named, what it takes, who does the work, its limits."""
 
     name = models.CharField(
@@ -227,7 +228,7 @@ class Tool(models.Model):
         }
 
 
-class Toolset(models.Model):
+class Toolset(AuditedModel):
     """A named group of tools, prompts and resources; API clients see those they were granted."""
 
     slug = models.CharField(

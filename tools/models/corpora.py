@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from typing_extensions import override
 
+from tools.models.audited import AuditedModel
 from tools.models.fields import json_object
 from tools.models.signals import AnnouncingManager
 from tools.models.tool_rules import SLUG_PATTERN
@@ -17,7 +18,7 @@ from tools.models.tool_rules import SLUG_PATTERN
 DEFAULT_EMBEDDING_MODEL: Final = "ibm-granite/granite-embedding-30m-english"
 
 
-class Corpus(models.Model):
+class Corpus(AuditedModel):
     """A body of documents and how it is cut, embedded and indexed."""
 
     slug = models.CharField(

@@ -15,7 +15,7 @@ from django.db import connections, models
 from django.db.models import Q
 from typing_extensions import override
 
-from tools.figures import NUMBERS, Tally, tallied
+from tools.figures import NUMBERS, Summed, Tally, tallied
 
 # How long a row's stretch is, in seconds; those of one batch are of a minute too, but many to one.
 FRESH: Final = 0
@@ -27,16 +27,13 @@ EVERY_CALLER: Final = ""
 # What tells rows of one stretch apart.
 ALIKE: Final = ("tool", "source", "dependency", "caller", "status", "code")
 TOTAL_ALIKE: Final = ("tool", "source", "dependency", "status", "code")
+# Columns that tallies write as texts, where a table has them.
+TEXTS: Final = ("histogram", "sketch", "endings", "failed_sketch")
 
 
-class Tallied(models.Model):
-    """Sums over calls that ended alike."""
+class Counted(models.Model):
+    """Numbers over calls, in the order of `NUMBERS`."""
 
-    tool = models.CharField(max_length=64, blank=True)
-    source = models.CharField(max_length=16, blank=True)
-    dependency = models.CharField(max_length=100, blank=True)
-    status = models.CharField(max_length=8)
-    code = models.CharField(max_length=24, blank=True)
     calls = models.BigIntegerField(default=0)
     timed = models.BigIntegerField(default=0)
     time_ms = models.FloatField(default=0.0)
@@ -51,6 +48,19 @@ class Tallied(models.Model):
     invalid_passed = models.BigIntegerField(default=0)
     refused_rate = models.BigIntegerField(default=0)
     refused_slot = models.BigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class Tallied(Counted):
+    """Sums over calls that ended alike."""
+
+    tool = models.CharField(max_length=64, blank=True)
+    source = models.CharField(max_length=16, blank=True)
+    dependency = models.CharField(max_length=100, blank=True)
+    status = models.CharField(max_length=8)
+    code = models.CharField(max_length=24, blank=True)
     histogram = models.TextField()
 
     class Meta:
@@ -60,11 +70,13 @@ class Tallied(models.Model):
 class TalliedManager(models.Manager[Any]):
     """Rows of sums. Plain SQL: building model instances costs more than the rest."""
 
-    def insert(self, names: Sequence[str], rows: Iterable[tuple[Sequence[Any], Tally]]) -> None:
+    def insert(
+        self, names: Sequence[str], rows: Iterable[tuple[Sequence[Any], Tally | Summed]]
+    ) -> None:
         """Write tallies, each under its values of `names`."""
         connection = connections[self.db]
         own = {field.column for field in self.model._meta.concrete_fields}
-        written = [name for name in ("histogram", "sketch") if name in own]
+        written = [name for name in TEXTS if name in own]
         columns = [*names, *NUMBERS, *written]
         statement = (
             f"INSERT INTO {self.model._meta.db_table} ({', '.join(columns)})"  # noqa: S608 - our own names

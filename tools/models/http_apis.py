@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from tools.context.rules import faults as rule_faults
 from tools.contracts import ToolSource
+from tools.models.audited import AuditedModel
 from tools.models.catalog import Tool
 from tools.models.fields import json_list, json_object, json_value
 from tools.models.http_rules import (
@@ -33,7 +34,7 @@ MOST_RETRIES: Final = 5
 MOST_PER_MINUTE: Final = 100_000
 
 
-class ApiService(models.Model):
+class ApiService(AuditedModel):
     """An HTTP API: where it is, how to sign in there, and how it is to be treated."""
 
     slug = models.CharField(
@@ -122,6 +123,11 @@ class ApiService(models.Model):
             ),
         )
 
+    @property
+    def dependency(self) -> str:
+        """The name of its breaker, and what calls of its tools are counted under."""
+        return f"api:{self.slug}"
+
     @override
     def __str__(self) -> str:
         return self.title or self.slug
@@ -166,7 +172,7 @@ class ApiService(models.Model):
         )
 
 
-class ApiOperation(models.Model):
+class ApiOperation(AuditedModel):
     """One operation of an HTTP API and the one tool that agents call it by."""
 
     service = models.ForeignKey(ApiService, on_delete=models.CASCADE, related_name="operations")
@@ -248,7 +254,7 @@ class ApiOperation(models.Model):
         tool.source = ToolSource.HTTP_API
         tool.handler = f"{self.service.slug} {self.method} {self.path}"[:200]
         tool.required_prefix = self.service.prefix
-        tool.dependency = tool.dependency or f"api:{self.service.slug}"
+        tool.dependency = tool.dependency or self.service.dependency
 
     def written(self) -> dict[str, Any]:
         """The operation as JSON, as `Operation.from_json` reads it."""

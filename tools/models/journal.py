@@ -13,6 +13,8 @@ from tools.models.journal_events import JournalManager
 
 # Sorted: a set has no order, and the migration must not depend on one.
 FINAL = sorted(state.value for state in FINAL_STATES)
+# From here on a call is slow: such calls have an index of their own.
+SLOW_MS = 1000.0
 
 
 class ToolRequest(models.Model):
@@ -75,10 +77,27 @@ class ToolRequest(models.Model):
             models.Index(fields=["-received_at", "-call_id"], name="journal_by_arrival"),
             models.Index(fields=["tool", "-received_at"], name="journal_by_tool"),
             models.Index(fields=["caller", "-received_at"], name="journal_by_caller"),
+            # Of the calls that have one; a caller may send the same one with everything it does.
             models.Index(
-                fields=["correlation_id"],
+                fields=["correlation_id", "-received_at"],
                 condition=~Q(correlation_id=""),
-                name="journal_by_correlation",
+                name="journal_correlated",
+            ),
+            models.Index(
+                fields=["thread_id", "-received_at"],
+                condition=~Q(thread_id=""),
+                name="journal_by_thread",
+            ),
+            # What people look for and what is rare: only such calls pay for these.
+            models.Index(
+                fields=["-received_at", "-call_id"],
+                condition=~Q(code=""),
+                name="journal_failures",
+            ),
+            models.Index(
+                fields=["-received_at", "-call_id"],
+                condition=Q(duration_ms__gte=SLOW_MS),
+                name="journal_slow",
             ),
             models.Index(
                 fields=["deadline_at"],

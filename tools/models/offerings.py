@@ -11,6 +11,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from typing_extensions import override
 
+from tools.models.audited import AuditedModel
 from tools.models.fields import json_value
 from tools.models.offering_rules import (
     LOCAL,
@@ -36,7 +37,7 @@ from tools.offerings import (
 )
 
 
-class Offering(models.Model):
+class Offering(AuditedModel):
     """What prompts and resources have in common: texts for people, a switch, checks on save."""
 
     title = models.CharField(max_length=200, blank=True, help_text="Shown to people by clients.")

@@ -12,8 +12,9 @@ from django.db.models.signals import post_delete
 from typing_extensions import override
 
 from tools.contracts import ToolSource
+from tools.models.audited import AuditedModel
 from tools.models.catalog import Tool
-from tools.models.corpora import Corpus, IndexVersion
+from tools.models.corpora import Corpus
 from tools.models.fields import json_object
 from tools.models.signals import AnnouncingManager
 from tools.techniques import (
@@ -35,7 +36,7 @@ def technique_choices() -> list[tuple[str, str]]:
     return [(technique.name, technique.title) for technique in techniques]
 
 
-class PipelineConfig(models.Model):
+class PipelineConfig(AuditedModel):
     """One pipeline and the one tool that agents call it by."""
 
     pipeline_name = models.CharField(max_length=64, unique=True)
@@ -159,33 +160,3 @@ def _remove_tool(instance: PipelineConfig, using: str, **kwargs: Any) -> None:
 
 
 post_delete.connect(_remove_tool, sender=PipelineConfig, dispatch_uid="remove-pipeline-tool")
-
-
-class EvaluationRun(models.Model):
-    """How well a pipeline found what a collection with judgements says it should."""
-
-    pipeline_name = models.CharField(max_length=64)
-    version = models.ForeignKey(
-        IndexVersion, null=True, on_delete=models.SET_NULL, related_name="evaluations"
-    )
-    dataset = models.CharField(max_length=200)
-    parameters = models.JSONField(default=dict)
-    queries = models.PositiveIntegerField()
-    measures = models.JSONField(default=dict, help_text="Measures by name, and latencies in ms.")
-    per_query = models.JSONField(default=dict, help_text="nDCG@10 by query, for paired tests.")
-    comparison = models.JSONField(
-        default=dict, blank=True, help_text="Against the previous run: difference and p value."
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("-created_at",)
-        indexes = (
-            models.Index(
-                fields=("dataset", "pipeline_name", "-created_at"), name="evaluation_latest"
-            ),
-        )
-
-    @override
-    def __str__(self) -> str:
-        return f"{self.pipeline_name} on {self.dataset}"

@@ -18,6 +18,7 @@ from tools.conf import (
     check_origins,
     deployment,
 )
+from tools.models.audited import AuditedModel
 from tools.models.fields import json_list, json_object
 from tools.models.signals import AnnouncingManager
 
@@ -44,7 +45,7 @@ def origins(value: Any) -> None:
         raise ValidationError(f"{fault}.") from fault
 
 
-class ServiceConfiguration(models.Model):
+class ServiceConfiguration(AuditedModel):
     """One service: its name, where it listens, how it is watched and protected."""
 
     service_name = models.CharField(

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.db.models.signals import post_delete, pre_delete
 from typing_extensions import override
 
+from tools.models.audited import AuditedModel
 from tools.models.catalog import Tool
 from tools.models.offerings import Prompt, Resource
 from tools.models.signals import AnnouncingManager
@@ -26,7 +27,7 @@ class ItemState(models.TextChoices):
     GONE = "gone", "No longer offered"
 
 
-class UpstreamItem(models.Model):
+class UpstreamItem(AuditedModel):
     """One thing a server offers: what was approved of it, and what the server says now.
 
     It stands for one row of the catalogue, or for none when it cannot be represented there; then

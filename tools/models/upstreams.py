@@ -11,6 +11,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from typing_extensions import override
 
+from tools.models.audited import AuditedModel
 from tools.models.fields import json_list
 from tools.models.http_rules import PREFIX_PATTERN, network_faults
 from tools.models.signals import AnnouncingManager
@@ -40,7 +41,7 @@ class NewItems(models.TextChoices):
     WAIT = "wait", "Wait: until somebody has approved them"
 
 
-class UpstreamServer(models.Model):
+class UpstreamServer(AuditedModel):
     """Another MCP server whose tools, prompts and resources are offered here."""
 
     slug = models.CharField(

@@ -72,7 +72,8 @@ def _refuse(uri: str) -> Any:
     raise ValueError(f"references outside the schema are not followed: {uri}")
 
 
-def _is_modern(schema: Mapping[str, Any]) -> bool:
+def is_modern(schema: Mapping[str, Any]) -> bool:
+    """Whether `schema` says that it is 2020-12; it is Draft 7 otherwise."""
     return str(schema.get("$schema", "")).rstrip("#") == DRAFT_2020_12
 
 
@@ -82,7 +83,7 @@ def compile_schema(schema: Mapping[str, Any]) -> Validator:
     Raises:
         SchemaFault: when it is not valid JSON Schema or refers outside itself.
     """
-    return _compile(dict(schema), modern=_is_modern(schema))
+    return _compile(dict(schema), modern=is_modern(schema))
 
 
 def _compile(
@@ -113,13 +114,17 @@ def object_schema_faults(schema: Any) -> list[str]:
         return ['The root must have "properties" (it may be {}).']
     try:
         compile_schema(schema)
-        return list(_default_faults(schema))
+        return [message for _, message in default_faults(schema)]
     except (ValueError, jsonschema_rs.ReferencingError) as fault:
         return [f"Not a usable JSON Schema: {first_line(str(fault))}"]
 
 
-def _default_faults(schema: Mapping[str, Any]) -> Iterator[str]:
-    """One line for each default that its own definition refuses."""
+def default_faults(schema: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Each default that its own definition refuses: the way to that definition, and a line on it.
+
+    Raises:
+        SchemaFault: the schema itself cannot be used.
+    """
     with_default = [
         (path, label, definition["default"])
         for path, label, definition in _definitions(schema, (), (), DEEPEST_DEFINITION)
@@ -127,7 +132,7 @@ def _default_faults(schema: Mapping[str, Any]) -> Iterator[str]:
     ]
     if not with_default:
         return
-    modern = _is_modern(schema)
+    modern = is_modern(schema)
     draft = jsonschema_rs.Draft202012 if modern else jsonschema_rs.Draft7
     registry = jsonschema_rs.Registry([(BASE, dict(schema))], draft=draft, retriever=_refuse)
     for path, label, default in with_default:
@@ -136,7 +141,8 @@ def _default_faults(schema: Mapping[str, Any]) -> Iterator[str]:
         validator = _compile({"$ref": reference}, modern=modern, registry=registry)
         error = next(iter(validator.iter_errors(default)), None)
         if error is not None:
-            yield f"The default of {'.'.join(label)} is not valid: {describe(error).message}"
+            told = f"The default of {'.'.join(label)} is not valid: {describe(error).message}"
+            yield path, told
 
 
 def _definitions(

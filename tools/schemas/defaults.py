@@ -67,7 +67,7 @@ def _filled(
     if not isinstance(properties, Mapping):
         return result
     for name, raw in properties.items():
-        definition = _resolved(root, raw)
+        definition = resolved(root, raw)
         if name in result:
             result[name] = _completed(root, definition, result[name], depth)
         elif "default" in definition:
@@ -83,13 +83,13 @@ def _completed(
     if isinstance(value, Mapping) and "properties" in definition:
         return _filled(root, definition, value, depth - 1)
     if isinstance(value, list) and "items" in definition:
-        items = _resolved(root, definition["items"])
+        items = resolved(root, definition["items"])
         if "properties" in items or "items" in items:
             return [_completed(root, items, item, depth - 1) for item in value]
     return value
 
 
-def _resolved(root: Mapping[str, Any], definition: Any) -> Mapping[str, Any]:
+def resolved(root: Mapping[str, Any], definition: Any) -> Mapping[str, Any]:
     """`definition` with what its local `$ref` points to; what stands beside the `$ref` goes first."""
     if not isinstance(definition, Mapping):
         return {}

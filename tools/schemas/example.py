@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 DEEPEST: Final = 6
+MOST_PARTS: Final = 1_000
+# Of lists and texts: whoever asks for more gets a beginning.
+LONGEST: Final = 100
 _FORMATS: Final = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -23,23 +26,51 @@ _FORMATS: Final = {
 
 def example_of(schema: Any) -> Any:
     """A value for `schema`."""
-    return _value(schema, schema, 0)
+    return _Maker(schema).value(schema, 0)
 
 
-def _value(schema: Any, root: Any, depth: int) -> Any:
-    if not isinstance(schema, Mapping) or depth > DEEPEST:
-        return None
-    given = _given(schema)
-    if given:
-        return given[0]
-    if "$ref" in schema:
-        return _value(_target(schema["$ref"], root), root, depth + 1)
-    for several in ("anyOf", "oneOf"):
-        if schema.get(several):
-            return _value(_first(schema[several]), root, depth + 1)
-    if schema.get("allOf"):
-        return _value(_together(schema), root, depth + 1)
-    return _by_type(schema, root, depth)
+class _Maker:
+    """Makes one example. It counts its parts: a schema that refers to itself could ask for millions."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._left = MOST_PARTS
+
+    def value(self, schema: Any, depth: int) -> Any:
+        self._left -= 1
+        if not isinstance(schema, Mapping) or depth > DEEPEST or self._left < 0:
+            return None
+        given = _given(schema)
+        if given:
+            return given[0]
+        if "$ref" in schema:
+            return self.value(target_of(schema["$ref"], self._root), depth + 1)
+        for several in ("anyOf", "oneOf"):
+            if schema.get(several):
+                return self.value(_first(schema[several]), depth + 1)
+        if schema.get("allOf"):
+            return self.value(_together(schema), depth + 1)
+        return self._by_type(schema, depth)
+
+    def _by_type(self, schema: Mapping[str, Any], depth: int) -> Any:
+        kind = schema.get("type")
+        if isinstance(kind, list):
+            kind = next((one for one in kind if one != "null"), "null")
+        if kind == "object" or (kind is None and "properties" in schema):
+            properties = schema.get("properties") or {}
+            return {
+                name: self.value(properties.get(name, {}), depth + 1)
+                for name in schema.get("required") or ()
+            }
+        if kind == "array":
+            least = min(int(schema.get("minItems", 0)), LONGEST)
+            items = schema.get("prefixItems") or [schema.get("items", {})] * least
+            return [self.value(one, depth + 1) for one in items]
+        if kind in {"integer", "number"}:
+            return _number(schema, whole=kind == "integer")
+        if kind == "boolean":
+            return False
+        return _text(schema) if kind in {"string", None} else None
 
 
 def _given(schema: Mapping[str, Any]) -> list[Any]:
@@ -68,26 +99,6 @@ def _together(schema: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _by_type(schema: Mapping[str, Any], root: Any, depth: int) -> Any:
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        kind = next((one for one in kind if one != "null"), "null")
-    if kind == "object" or (kind is None and "properties" in schema):
-        properties = schema.get("properties") or {}
-        return {
-            name: _value(properties.get(name, {}), root, depth + 1)
-            for name in schema.get("required") or ()
-        }
-    if kind == "array":
-        items = schema.get("prefixItems") or [schema.get("items", {})] * schema.get("minItems", 0)
-        return [_value(one, root, depth + 1) for one in items]
-    if kind in {"integer", "number"}:
-        return _number(schema, whole=kind == "integer")
-    if kind == "boolean":
-        return False
-    return _text(schema) if kind in {"string", None} else None
-
-
 def _number(schema: Mapping[str, Any], *, whole: bool) -> float:
     step = schema.get("multipleOf") or (1 if whole else 0.5)
     least = schema.get("minimum")
@@ -105,11 +116,12 @@ def _number(schema: Mapping[str, Any], *, whole: bool) -> float:
 
 def _text(schema: Mapping[str, Any]) -> str:
     text = _FORMATS.get(str(schema.get("format")), "text")
-    least, most = schema.get("minLength", 0), schema.get("maxLength", len(text))
+    least = min(int(schema.get("minLength", 0)), LONGEST)
+    most = int(schema.get("maxLength", len(text)))
     return text.ljust(least, "x")[: max(most, least)]
 
 
-def _target(reference: Any, root: Any) -> Any:
+def target_of(reference: Any, root: Any) -> Any:
     """What a reference within the schema points at; None for others."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None

@@ -31,7 +31,8 @@ class Catalogue:
 
     Tools and prompts are keyed by name, resources by address, toolsets and upstream servers by slug,
     callers by the hash of their key; `breakers` has threshold and recovery time in seconds by the
-    name of the breaker. `held` has what is quarantined, by kind of row and name or address.
+    name of the breaker. `leaving` has callers by the hash of a key that still works for a while, with the
+    time it ends. `held` has what is quarantined, by kind of row and name or address.
     """
 
     version: int = 0
@@ -41,6 +42,7 @@ class Catalogue:
     resources: Mapping[str, ResourceSpec] = field(default_factory=dict)
     toolsets: Mapping[str, ToolsetSpec] = field(default_factory=dict)
     callers: Mapping[str, Caller] = field(default_factory=dict)
+    leaving: Mapping[str, tuple[Caller, float]] = field(default_factory=dict)
     upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     breakers: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     flawed: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +64,7 @@ def load_catalogue() -> Catalogue:
     settings = service_settings()
     servers, breakers = enabled_upstreams()
     tools, flawed_tools = tool_specs(servers)
+    callers, leaving = _callers(settings)
     prompts, flawed_prompts = prompt_specs(servers)
     resources, flawed_resources = resource_specs(servers)
     return Catalogue(
@@ -71,7 +74,8 @@ def load_catalogue() -> Catalogue:
         prompts=prompts,
         resources=resources,
         toolsets=_toolsets(tools, prompts, resources),
-        callers=_callers(settings),
+        callers=callers,
+        leaving=leaving,
         upstreams={server.slug: server for server in servers.values()},
         breakers=breakers,
         held=held_back(),
@@ -114,10 +118,14 @@ def _members() -> list[Prefetch[str]]:
     ]
 
 
-def _callers(settings: ServiceSettings) -> dict[str, Caller]:
+def _callers(
+    settings: ServiceSettings,
+) -> tuple[dict[str, Caller], dict[str, tuple[Caller, float]]]:
     rows = ApiClient.objects.filter(enabled=True).prefetch_related("toolsets")
-    return {
-        row.key_hash: Caller(
+    callers: dict[str, Caller] = {}
+    leaving: dict[str, tuple[Caller, float]] = {}
+    for row in rows:
+        caller = callers[row.key_hash] = Caller(
             kind=CallerKind.API_KEY,
             identifier=f"client:{row.pk}",
             name=row.name,
@@ -125,5 +133,6 @@ def _callers(settings: ServiceSettings) -> dict[str, Caller]:
             toolsets=frozenset(toolset.slug for toolset in row.toolsets.all()),
             manages_corpora=row.manages_corpora,
         )
-        for row in rows
-    }
+        if row.previous_key_hash and row.previous_key_until:
+            leaving[row.previous_key_hash] = caller, row.previous_key_until.timestamp()
+    return callers, leaving

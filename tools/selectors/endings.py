@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import QuerySet, Sum
-
-from tools.figures import Sketch
-from tools.models import CallFigures
-from tools.selectors.figures import figures_between
-from tools.selectors.joined import Joined
+from tools.figures import Sketch, Summed
+from tools.selectors.sums import summed
 
 ALL = ""
 
@@ -29,23 +25,21 @@ class Ended:
 def endings(
     since: datetime, until: datetime, timed: Collection[str] = ()
 ) -> dict[str, list[Ended]]:
-    """By name of tool, and under `ALL` those of all tools. `timed` names whose times are wanted too."""
-    rows = figures_between(since, until)
-    found: dict[str, list[Ended]] = defaultdict(list)
-    for tool, code, calls in rows.values_list("tool", "code").annotate(sum=Sum("calls")):
-        if tool != ALL:
-            sketch = _sketch(rows.filter(tool=tool), code) if tool in timed else Sketch()
-            found[tool].append(Ended(code, calls, sketch))
-    found[ALL] = [
-        Ended(code, calls, _sketch(rows, code) if ALL in timed else Sketch())
-        for code, calls in rows.values_list("code").annotate(sum=Sum("calls"))
-    ]
-    return dict(found)
+    """By name of tool, and under `ALL` those of all tools.
+
+    `timed` names whose times are wanted too; those of calls that succeeded are told.
+    """
+    tools = {name: one for (name,), one in summed("tool", since, until, numbers=("calls",)).items()}
+    everything = Summed()
+    for one in tools.values():
+        everything.include(one)
+    tools[ALL] = everything
+    return {name: list(_ended(one, timed=name in timed)) for name, one in tools.items()}
 
 
-def _sketch(rows: QuerySet[CallFigures], code: str) -> Sketch:
-    made = Sketch()
-    joined = rows.filter(code=code).aggregate(joined=Joined("sketch"))["joined"]
-    if joined:
-        made.merge(joined)
-    return made
+def _ended(calls: Summed, *, timed: bool) -> Iterator[Ended]:
+    counts: Counter[str] = Counter()
+    for (_, code), count in calls.endings.items():
+        counts[code] += count
+    for code, count in counts.items():
+        yield Ended(code, count, calls.sketch if timed and not code else Sketch())

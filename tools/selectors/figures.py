@@ -2,31 +2,33 @@
 
 A row of figures belongs to a stretch when its minute begins in it, or its hour once it is too old to be
 kept by the minute (`MINUTES_KEPT`). So the ends of a stretch are exact to the minute, or to the hour; ask
-with `aligned` times, and neighbouring stretches count every call once.
+with `aligned` times, and neighbouring stretches count every call once. What lies between the ends is
+read from sums of longer stretches (`sums`), which come to the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, QuerySet
 
-from tools.figures import NUMBERS, CallStatistics, Gathered
+from tools.figures import CallStatistics, Number, Summed, statistics
 from tools.models import CallFigures
 from tools.models.figures import EVERY_CALLER, FRESH, LENGTHS
-from tools.selectors.joined import Joined
+from tools.models.sums import QUARTER_DAY, TOGETHER
+from tools.selectors.cover import floor
+from tools.selectors.sums import OTHER_CALLERS, Found, added_up, gather, summed
 
 MINUTES_KEPT: Final = timedelta(hours=48)
-HOURS_KEPT: Final = timedelta(days=400)
 MOST_GROUPS: Final = 50
 _MINUTE: Final = timedelta(minutes=1)
 _HOUR: Final = timedelta(hours=1)
-_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
-_AT_ONCE: Final = 2000
+_CALLS: Final = ("calls",)
+_HOURS_SUMMED: Final = timedelta(days=7, hours=12)
 
 
 class By(StrEnum):
@@ -46,6 +48,11 @@ class Chosen:
     source: str | None = None
     dependency: str | None = None
     caller: str | None = None
+
+    @property
+    def only_tools(self) -> bool:
+        """Whether nothing is chosen but tools, if that."""
+        return self.source is None and self.dependency is None and self.caller is None
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         if self.tools is not None:
@@ -80,9 +87,17 @@ class Point:
 
 
 def aligned(moment: datetime, now: datetime) -> datetime:
-    """The nearest moment that a stretch can begin or end at: half a minute away at most, or half an hour."""
-    step = _MINUTE if moment > now - MINUTES_KEPT + _HOUR else _HOUR
-    return _floor(moment + step / 2, step)
+    """The nearest moment that a stretch can begin or end at.
+
+    That is half a minute away at most; half an hour where minutes are not kept any more; and three
+    hours where there are no sums of hours either, of more than a week.
+    """
+    step = timedelta(seconds=QUARTER_DAY)
+    if moment > now - MINUTES_KEPT + _HOUR:
+        step = _MINUTE
+    elif moment > now - _HOURS_SUMMED:
+        step = _HOUR
+    return floor(moment + step / 2, step)
 
 
 def call_figures(
@@ -93,22 +108,43 @@ def call_figures(
     chosen: Chosen = EVERY,
     most: int = MOST_GROUPS,
 ) -> Figures:
-    """What happened to the calls of the minutes that begin from `since` until before `until`."""
-    by_caller = by is By.CALLER or chosen.caller is not None
-    rows = chosen.narrow(figures_between(since, until, by_caller=by_caller))
-    listed = _busiest(rows, by, most) if by else []
-    groups = {name: Gathered() for name in listed}
-    rest = Gathered()
-    for group, *told in _read(rows, by or By.TOOL, "tool", "status", "code"):
-        groups.get(group, rest).add(*told)
-    total = Gathered()
-    for gathered in (rest, *groups.values()):
-        total.include(gathered)
+    """What happened to the calls of the minutes that begin from `since` until before `until`.
+
+    Tools are counted (`by_tool`) where calls are told apart by tool, or not at all.
+    """
+    found = _told_apart(since, until, by or By.TOOL, chosen)
     minutes = (until - since) / _MINUTE
-    return Figures(
-        total.statistics(minutes),
-        {name: gathered.statistics(minutes) for name, gathered in groups.items()},
-    )
+    names = by in (None, By.TOOL)
+    total = _all(found.values())
+    tools = {name: int(one[Number.CALLS]) for (name,), one in found.items()} if names else {}
+    groups = {
+        name: statistics(one, minutes, {name: int(one[Number.CALLS])} if names else {})
+        for name, one in (_busiest(found, most) if by else ())
+    }
+    return Figures(statistics(total, minutes, tools), groups)
+
+
+def all_calls(since: datetime, until: datetime) -> CallStatistics:
+    """All calls of a stretch, with nothing told apart: the cheapest question there is."""
+    found = summed(TOGETHER, since, until, told=())
+    return statistics(_all(found.values()), (until - since) / _MINUTE)
+
+
+def each(
+    by: By, since: datetime, until: datetime, names: Collection[str] | None = None
+) -> dict[str, CallStatistics]:
+    """All that are told apart, or those of these names, most calls first: calls, endings and times."""
+    found = summed(by.value, since, until, names=names, numbers=_CALLS)
+    minutes = (until - since) / _MINUTE
+    return {name: statistics(one, minutes) for name, one in _busiest(found, len(found))}
+
+
+def busiest(by: By, since: datetime, until: datetime, most: int) -> dict[str, CallStatistics]:
+    """The same of those with most calls; the times of no others are read."""
+    counted = summed(by.value, since, until, times=False, numbers=_CALLS)
+    counted.pop((OTHER_CALLERS,), None)
+    names = [name for name, _ in _busiest(counted, most)]
+    return each(by, since, until, names) if names else {}
 
 
 def call_series(
@@ -118,15 +154,14 @@ def call_series(
 
     Steps are whole minutes; whole hours where minutes are no longer kept. Tools are not told apart.
     """
-    first = _floor(since, step)
-    gathered = {first + step * place: Gathered() for place in range(-((first - until) // step))}
-    rows = figures_between(first, until, by_caller=chosen.caller is not None)
-    for begins_at, *told in _read(chosen.narrow(rows), "begins_at", "status", "code"):
-        gathered[_floor(begins_at, step)].add("", *told)
+    first = floor(since, step)
+    places = {first + step * place: Summed() for place in range(-((first - until) // step))}
+    for (begins_at,), one in _by_time(first, until, step, chosen).items():
+        places[floor(begins_at, step)].include(one)
     return [
         # The last step may not be over yet.
-        Point(begin, found.statistics((min(begin + step, until) - begin) / _MINUTE))
-        for begin, found in gathered.items()
+        Point(begin, statistics(found, (min(begin + step, until) - begin) / _MINUTE))
+        for begin, found in places.items()
     ]
 
 
@@ -140,22 +175,32 @@ def figures_between(since: datetime, until: datetime, *, by_caller: bool = False
     return rows.filter(~together if by_caller else together | Q(seconds=FRESH)).order_by()
 
 
-def _busiest(rows: QuerySet[Any], by: By, most: int) -> list[str]:
-    counted = rows.exclude(**{by.value: ""}).values(by.value).annotate(sum=Sum("calls"))
-    return list(counted.order_by("-sum", by.value).values_list(by.value, flat=True)[:most])
+def _told_apart(since: datetime, until: datetime, by: By, chosen: Chosen) -> Found:
+    if chosen.only_tools and (chosen.tools is None or by is By.TOOL):
+        return summed(by.value, since, until, names=chosen.tools)
+    return _figures(since, until, by.value, chosen)
 
 
-def _read(rows: QuerySet[Any], *alike: str) -> Iterator[Any]:
-    """The values of `alike`, the sums of all numbers, and the sketches, of rows that have those in common.
-
-    One statement, so that what is added up meanwhile is seen once.
-    """
-    sums = {f"sum_{name}": Sum(name) for name in NUMBERS}
-    found = rows.values_list(*alike).annotate(**sums, sketches=Joined("sketch"))
-    for row in found.iterator(chunk_size=_AT_ONCE):
-        last = len(alike)
-        yield *row[:last], row[last:-1], row[-1] or ""
+def _by_time(since: datetime, until: datetime, step: timedelta, chosen: Chosen) -> Found:
+    if chosen == EVERY:
+        return summed(TOGETHER, since, until, told=("begins_at",), step=step)
+    return _figures(since, until, "begins_at", chosen)
 
 
-def _floor(moment: datetime, step: timedelta) -> datetime:
-    return moment - (moment - _EPOCH) % step
+def _figures(since: datetime, until: datetime, told: str, chosen: Chosen) -> Found:
+    """From figures alone: no sums tell by two things at a time."""
+    by_caller = told == By.CALLER or chosen.caller is not None
+    rows = chosen.narrow(figures_between(since, until, by_caller=by_caller))
+    return gather(added_up(rows, [told]), 1)
+
+
+def _busiest(found: Found, most: int) -> list[tuple[str, Summed]]:
+    named = [(name, one) for (name,), one in found.items() if name]
+    return sorted(named, key=lambda item: (-item[1][Number.CALLS], item[0]))[:most]
+
+
+def _all(many: Iterable[Summed]) -> Summed:
+    total = Summed()
+    for one in many:
+        total.include(one)
+    return total

@@ -6,15 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import CharField, Q, Sum
-from django.db.models.functions import Cast, Substr
-
 from tools.errors import CallStatus
-from tools.selectors.figures import Chosen, figures_between
+from tools.figures import Number
+from tools.selectors.cover import floor
+from tools.selectors.sums import summed
 
 HOUR: Final = timedelta(hours=1)
-# Of a moment as databases write it: all before the minutes.
-_WRITTEN: Final = 13
 
 # Calls, and how many of them failed.
 Counted = tuple[int, int]
@@ -24,18 +21,24 @@ def tool_hours(
     tools: Collection[str], until: datetime, hours: int
 ) -> Mapping[str, Sequence[Counted]]:
     """Of each tool the `hours` up to `until`, oldest first; the last one is not over."""
-    last = until.replace(minute=0, second=0, microsecond=0)
-    begins = [last - HOUR * back for back in reversed(range(hours))]
-    places = {f"{begin:%Y-%m-%d %H}": place for place, begin in enumerate(begins)}
+    first = floor(until, HOUR) - HOUR * (hours - 1)
     found: dict[str, list[Counted]] = {}
-    rows = Chosen(tools=tools).narrow(figures_between(begins[0], until))
-    # By the text of a moment: SQLite would call back for every row to cut a moment short.
-    written = rows.annotate(hour=Substr(Cast("begins_at", CharField()), 1, _WRITTEN))
-    failed = Sum("calls", filter=~Q(status=CallStatus.SUCCESS.value), default=0)
-    for tool, hour, calls, wrong in written.values_list("tool", "hour").annotate(
-        calls_=Sum("calls"), wrong=failed
-    ):
+    told = ("name", "begins_at")
+    read = summed(
+        *("tool", first, until),
+        names=tools,
+        told=told,
+        step=HOUR,
+        times=False,
+        numbers=("calls",),
+    )
+    for (tool, begins_at), one in read.items():
         series = found.setdefault(tool, [(0, 0)] * hours)
-        if hour in places:
-            series[places[hour]] = calls, wrong
+        place = (begins_at - first) // HOUR
+        calls, wrong = series[place]
+        all_calls = int(one[Number.CALLS])
+        good = sum(
+            count for (status, _), count in one.endings.items() if status == CallStatus.SUCCESS
+        )
+        series[place] = calls + all_calls, wrong + all_calls - good
     return found

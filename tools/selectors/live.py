@@ -9,6 +9,8 @@ from tools.models import ApiClient, ToolRequest
 
 MOST_COUNTED: Final = 1000
 _CLIENT: Final = "client:"
+# Databases know no longer keys.
+_LONGEST_NUMBER: Final = 18
 
 
 def calls_under_way() -> int:
@@ -21,7 +23,9 @@ def caller_names(callers: Iterable[str]) -> Mapping[str, str]:
     numbers = [
         int(number)
         for caller in callers
-        if caller.startswith(_CLIENT) and (number := caller.removeprefix(_CLIENT)).isdecimal()
+        if caller.startswith(_CLIENT)
+        and (number := caller.removeprefix(_CLIENT)).isdecimal()
+        and len(number) <= _LONGEST_NUMBER
     ]
     named = ApiClient.objects.filter(pk__in=numbers).values_list("pk", "name")
     return {f"{_CLIENT}{pk}": name for pk, name in named}

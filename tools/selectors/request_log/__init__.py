@@ -1,0 +1,21 @@
+"""Reading the request log, which may have millions of rows: by index, in small pieces, never all of it."""
+
+from tools.selectors.request_log.cursors import Cursor, parse_moment
+from tools.selectors.request_log.pages import Page, count, page
+from tools.selectors.request_log.sought import Sought
+from tools.selectors.request_log.streams import stream
+from tools.selectors.request_log.terms import resolved
+from tools.selectors.request_log.ways import Way, way_to
+
+__all__ = [
+    "Cursor",
+    "Page",
+    "Sought",
+    "Way",
+    "count",
+    "page",
+    "parse_moment",
+    "resolved",
+    "stream",
+    "way_to",
+]
