@@ -24,7 +24,8 @@ from tools.errors import (
     Stopping,
     UpstreamFailed,
 )
-from tools.guards.cache import ResultCache, last_space, make_key
+from tools.execution.watch import Watch
+from tools.guards.cache import CacheUse, ResultCache, last_space, make_key
 
 logger = logging.getLogger(__name__)
 
@@ -53,31 +54,43 @@ async def reuse_or_run(
     run: Callable[[], Awaitable[Any]],
     *,
     personal: bool = False,
+    watch: Watch | None = None,
 ) -> Reused:
     """The result, from the cache where it may be.
 
     A `personal` one may depend on what its caller is asked meanwhile: it is neither kept nor shared.
+    `watch` notes what the cache did.
 
     Raises:
         ControlPlaneError: what `run` raised, when there is no last answer to give instead.
     """
+    told = None if watch is None else watch.cached
     if spec.cache_ttl_seconds is None:
+        _tell(told, CacheUse.OFF)
         return Reused(await run(), None)
     space, key = space_of(spec), key_of(spec, arguments)
     if personal:
         found = await cache.get(space, key)
+        _tell(told, CacheUse.PERSONAL if found is None else CacheUse.HIT)
         return Reused(await run(), False) if found is None else Reused(found.value, True)
     try:
         data, hit = await cache.fetch(
-            space, key, spec.cache_ttl_seconds, run, wait_seconds=deadline.remaining()
+            space, key, spec.cache_ttl_seconds, run, wait_seconds=deadline.remaining(), told=told
         )
     except _DOWN as error:
         if spec.source not in OUTSIDE or isinstance(error, _NOT_DOWN):
             raise
-        return await _last_known(spec, cache, key, error)
+        last = await _last_known(spec, cache, key, error)
+        _tell(told, CacheUse.STALE)
+        return last
     if not hit and spec.source in OUTSIDE:
         await cache.put(last_space(space), key, data, ttl=LAST_KNOWN_SECONDS)
     return Reused(data, hit)
+
+
+def _tell(told: Callable[[CacheUse], None] | None, use: CacheUse) -> None:
+    if told is not None:
+        told(use)
 
 
 async def _last_known(

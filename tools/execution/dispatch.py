@@ -24,6 +24,7 @@ from tools.errors import (
     RateLimited,
     ServiceUnavailable,
 )
+from tools.execution.watch import BreakerSeen, Watch
 from tools.guards.breaker import BreakerRefused, Breakers, Permit
 from tools.tracing import Kind, Spans
 from tools.upstreams import Upstream
@@ -41,21 +42,22 @@ async def dispatch(
     breakers: Breakers,
     patient: bool = False,
     spans: Spans | None = None,
+    watch: Watch | None = None,
 ) -> BackendResult:
     """What the tool's backend answers. When `patient`, the time its caller thinks does not count.
 
-    With `spans`, the backend passes on the context of its own span.
+    With `spans`, the backend passes on the context of its own span; `watch` notes what the breaker
+    decided.
 
     Raises:
         BreakerOpen: the dependency failed too often and is left alone for a while.
         DeadlineExceeded: the backend was not done in time; its work was cancelled.
         ControlPlaneError: what the backend itself reported.
     """
-    if spans is None:
+    if spans is None and watch is None:
         permit = await _admit(spec, breakers)
     else:
-        spans.enter("breaker")
-        permit = await _admit(spec, breakers)
+        permit = await _watched(spec, breakers, spans, watch)
         context = _below(spans, spec, context)
     try:
         result = await _call(spec, arguments, context, registry, patient=patient)
@@ -83,8 +85,10 @@ async def dispatch(
     return result
 
 
-def _below(spans: Spans, spec: ToolSpec, context: CallContext) -> CallContext:
+def _below(spans: Spans | None, spec: ToolSpec, context: CallContext) -> CallContext:
     """The backend's turn: whatever it calls makes spans below that of this stage."""
+    if spans is None:
+        return context
     kind = Kind.INTERNAL if spec.source is ToolSource.BUILTIN else Kind.CLIENT
     about = {"controlplane.dependency": spec.dependency} if spec.dependency else {}
     spans.enter("backend", kind, about)
@@ -142,6 +146,29 @@ async def _admit(spec: ToolSpec, breakers: Breakers) -> Permit | None:
         return await breakers.admit(spec.dependency)
     except BreakerRefused as refused:
         raise BreakerOpen(_left_alone(spec), refused.retry_after) from refused
+
+
+async def _watched(
+    spec: ToolSpec, breakers: Breakers, spans: Spans | None, watch: Watch | None
+) -> Permit | None:
+    if spans is not None:
+        spans.enter("breaker")
+    if watch is None:
+        return await _admit(spec, breakers)
+    watch.enter("breaker")
+    watch.breaker = BreakerSeen.REFUSED
+    permit = await _admit(spec, breakers)
+    watch.breaker = _seen(permit)
+    watch.enter("backend")
+    return permit
+
+
+def _seen(permit: Permit | None) -> BreakerSeen:
+    if permit is None:
+        return BreakerSeen.NONE
+    if not permit.generation:
+        return BreakerSeen.UNKNOWN
+    return BreakerSeen.PROBE if permit.is_probe else BreakerSeen.CLOSED
 
 
 def _left_alone(spec: ToolSpec) -> str:

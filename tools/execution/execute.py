@@ -39,6 +39,7 @@ from tools.execution.passing import Passed, passed_on, result_to_check, without_
 from tools.execution.rounds import answered_by, asked_of
 from tools.execution.runtime import Runtime, serving
 from tools.execution.spans import METHOD, failure_of, tell_call
+from tools.execution.watch import Watch
 from tools.tracing import Spans, Work, begin_spans
 
 logger = logging.getLogger(__name__)
@@ -68,6 +69,8 @@ async def _execute(call: ToolCall, spans: Spans | None) -> Envelope:
     call = aim(call, runtime.directory.catalogue)
     record = CallRecord(call, caller, _longest(call, runtime))
     record.spans = spans
+    if call.observer is not None:
+        record.watch = Watch()
     meta: dict[str, Any] = {}
     runtime.enter()
     runtime.journal.open(record)
@@ -131,7 +134,9 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
         breakers=runtime.breakers,
         patient=call.time_limit is None,
         spans=record.spans,
+        watch=record.watch,
     )
+    personal = _may_be_asked(spec, context)
 
     async def work() -> Any:
         record.enter("slot")
@@ -142,7 +147,7 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
         return answer.data
 
     reused = await caching.reuse_or_run(
-        spec, arguments, runtime.cache, deadline, work, personal=_may_be_asked(spec, context)
+        spec, arguments, runtime.cache, deadline, work, personal=personal, watch=record.watch
     )
     record.cache_hit = reused.hit
     record.mark("backend", "budget")
@@ -247,12 +252,17 @@ async def _close(runtime: Runtime, record: CallRecord) -> None:
     if spans is not None:
         spans.leave(failure_of(record))
         spans.enter("journal")
+    if record.watch is not None:
+        record.watch.enter("journal")
     try:
         await runtime.journal.close(record)
     finally:
         runtime.leave(record)
         if spans is not None:
             tell_call(spans, record)
+        if record.watch is not None and record.call.observer is not None:
+            record.watch.enter("")
+            record.call.observer(record)
 
 
 async def list_tools(credentials: Credentials) -> ToolListing:

@@ -76,7 +76,8 @@ def _known(credentials: Credentials, catalogue: Catalogue) -> Caller:
     if credentials.secret:
         if tokens is not None and looks_like_token(credentials.secret):
             return _holder(credentials, tokens, catalogue)
-        caller = catalogue.callers.get(hash_key(credentials.secret))
+        digest = hash_key(credentials.secret)
+        caller = catalogue.callers.get(digest) or _leaving(digest, catalogue)
         if caller is None:
             note_refusal(credentials)
             raise _refusal("The API key is not known or has been switched off", "invalid_token")
@@ -97,6 +98,12 @@ def _known(credentials: Credentials, catalogue: Catalogue) -> Caller:
         name=credentials.address or "anonymous",
         rate_per_minute=settings.security_rate_limit,
     )
+
+
+def _leaving(digest: str, catalogue: Catalogue) -> Caller | None:
+    """Whose key this was until lately, while it may still be used."""
+    caller, until = catalogue.leaving.get(digest, (None, 0.0))
+    return caller if time.time() < until else None
 
 
 def _holder(credentials: Credentials, tokens: TokenVerifier, catalogue: Catalogue) -> Caller:

@@ -34,6 +34,7 @@ from tools.contracts import (
 )
 from tools.errors import CallStatus, ControlPlaneError, ErrorCode
 from tools.execution.journal_fallback import DirectWriter
+from tools.execution.watch import Watch
 from tools.guards.redis import JOURNAL_STREAM, RedisDown, RedisLink
 from tools.tracing import Spans
 
@@ -72,6 +73,8 @@ class CallRecord:
         self.opening: dict[str, Any] = {}
         # Where its spans are made, while they are exported.
         self.spans: Spans | None = None
+        # What its stages decide, and their times one by one, where somebody wants to know.
+        self.watch: Watch | None = None
         self._started = self._marked = time.perf_counter()
 
     def advance(self, following: CallState) -> None:
@@ -82,6 +85,8 @@ class CallRecord:
         """Let a span of `stage` begin; that of the stage before ends."""
         if self.spans is not None:
             self.spans.enter(stage)
+        if self.watch is not None:
+            self.watch.enter(stage)
 
     def mark(self, stage: str, following: str = "") -> None:
         """Note that `stage` has just ended, and which one begins."""

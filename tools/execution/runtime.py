@@ -61,6 +61,8 @@ class Runtime:
     """The parts of a running process that calls share."""
 
     def __init__(self, url: str, spool: Path, began: float | None = None) -> None:
+        # The one that calls run on, for threads that have to start some there.
+        self.loop: asyncio.AbstractEventLoop | None = None
         self.link = RedisLink(url)
         self.registry: Registry = registry
         self.rate = RateLimiter(self.link)
@@ -234,6 +236,7 @@ async def open_runtime(*, wait: bool = True, began: float | None = None) -> Asyn
     global _current  # noqa: PLW0603 - one runtime per process is the point
     spool = Path(django_settings.VAR_DIR) / "journal-spool"
     runtime = Runtime(deployment().redis_url, spool, began)
+    runtime.loop = asyncio.get_running_loop()
     watcher = CatalogueWatcher(runtime)
     _current = runtime
     ports.live = runtime.live

@@ -28,12 +28,20 @@ from typing import Any, Final
 
 from redis.exceptions import RedisError
 
-from tools.guards.entries import CachedResponse, CacheState, CacheStats, cache_state, make_key
+from tools.guards.entries import (
+    CachedResponse,
+    CacheState,
+    CacheStats,
+    CacheUse,
+    cache_state,
+    make_key,
+)
 from tools.guards.redis import RedisDown, RedisLink, load_script
 
 __all__ = [
     "CacheState",
     "CacheStats",
+    "CacheUse",
     "CachedResponse",
     "ResultCache",
     "cache_state",
@@ -138,8 +146,11 @@ class ResultCache:
         produce: Callable[[], Awaitable[Any]],
         *,
         wait_seconds: float,
+        told: Callable[[CacheUse], None] | None = None,
     ) -> tuple[Any, bool]:
         """The value of a key and whether it came without running `produce` for this caller.
+
+        `told` hears which way it came, as soon as that is known.
 
         Callers of this process that miss together get the leader's value (the same object: do not
         change it) or its exception; when the leader is cancelled, the next of them takes over.
@@ -147,13 +158,15 @@ class ResultCache:
         """
         found = await self.get(space, key)
         if found is not None:
+            _tell(told, CacheUse.HIT)
             return found.value, True
         while (flight := self._flights.get((space, key))) is not None:
+            _tell(told, CacheUse.JOINED)
             # Waiting does not pass a follower's cancellation on to the leader's future.
             await asyncio.wait({flight})
             if not flight.cancelled():
                 return flight.result(), True
-        return await self._lead(space, key, ttl, produce, wait_seconds)
+        return await self._lead(space, key, ttl, produce, wait_seconds, told=told)
 
     async def _lead(
         self,
@@ -162,6 +175,8 @@ class ResultCache:
         ttl: int | None,
         produce: Callable[[], Awaitable[Any]],
         wait_seconds: float,
+        *,
+        told: Callable[[CacheUse], None] | None,
     ) -> tuple[Any, bool]:
         flight = asyncio.get_running_loop().create_future()
         self._flights[space, key] = flight
@@ -169,8 +184,10 @@ class ResultCache:
         try:
             found = await self._take_turn(lock, wait_seconds)
             if found is not None:
+                _tell(told, CacheUse.JOINED)
                 (value,) = found
             else:
+                _tell(told, CacheUse.BYPASSED if self._bypassed else CacheUse.MISS)
                 value = await produce()
                 await self.put(space, key, value, ttl=ttl)
         except Exception as fault:
@@ -238,6 +255,11 @@ class _Lock:
     def _renew(self) -> None:
         self._link.submit_script(_LOCK, self._keys[1:], self._token, LOCK_SECONDS)
         self._timer = asyncio.get_running_loop().call_later(LOCK_SECONDS / 3, self._renew)
+
+
+def _tell(told: Callable[[CacheUse], None] | None, use: CacheUse) -> None:
+    if told is not None:
+        told(use)
 
 
 def last_space(space: str) -> str:

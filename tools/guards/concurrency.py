@@ -110,6 +110,13 @@ class Slots:
         except RedisDown:
             return self._held_here(name)
 
+    async def waiting(self, name: str) -> int:
+        """How many wait for a slot: in all processes; not known while Redis is down, and then 0."""
+        try:
+            return int(await self._link.script(_USAGE, _keys(name)[2:]))
+        except RedisDown:
+            return 0
+
     async def close(self) -> None:
         """Stop renewing and listening. Slots still held run out with their lease."""
         tasks = [task for task in (self._renewal, self._listener) if task is not None]

@@ -24,6 +24,19 @@ class CacheState(StrEnum):
     EVICTED = "Evicted"
 
 
+class CacheUse(StrEnum):
+    """What the cache did for one call."""
+
+    NOT_ASKED = "not asked"
+    OFF = "off"
+    HIT = "hit"
+    JOINED = "joined"
+    MISS = "miss"
+    PERSONAL = "personal"
+    BYPASSED = "bypassed"
+    STALE = "stale"
+
+
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
     """One entry. `now` is what its times are checked against: by default this machine's clock."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -123,3 +123,30 @@ class RateLimiter:
         if len(self._local) > MOST_LOCAL_SUBJECTS:
             self._local.popitem(last=False)
         return RateDecision(allowed, int(tokens), 0.0 if allowed else (1 - tokens) / per_second)
+
+
+async def spent(link: RedisLink, limits: Mapping[str, int]) -> dict[str, int]:
+    """Calls that each subject has used of its calls per minute and not regained yet; spends nothing.
+
+    Raises:
+        RedisDown: nobody knows.
+    """
+    seconds, micros = await link.command("TIME")
+    now = int(seconds) + int(micros) / 1_000_000
+    asked = {
+        subject: link.submit("HMGET", f"cp:rate:{subject}", "tokens", "at", "capacity")
+        for subject in limits
+    }
+    return {
+        subject: limits[subject] - int(_tokens(await asked[subject], limits[subject], now))
+        for subject in limits
+    }
+
+
+def _tokens(bucket: list[str | None], per_minute: int, now: float) -> float:
+    """What a bucket holds at this moment; as the script reckons."""
+    tokens, at, capacity = bucket
+    if tokens is None or at is None or capacity is None:
+        return float(per_minute)
+    carried = max(0.0, float(tokens) + per_minute - float(capacity))
+    return min(float(per_minute), carried + max(0.0, now - float(at)) * per_minute / 60)

@@ -147,6 +147,17 @@ class RedisLink:
         if self._watchdog is not None:
             self._watchdog.cancel()
 
+    def drop(self) -> None:
+        """Disconnect at once: whatever is still to come is lost, and later commands are refused."""
+        self._closed = True
+        for task in (self._opening, self._recovery):
+            if task is not None:
+                task.cancel()
+        if self._wire is not None:
+            self._wire.close()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+
     def _submit_early(self, packed: bytes) -> asyncio.Future[Any]:
         """Keep a command until there is a connection; refuse it while Redis is known to be away."""
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 import time
 from collections.abc import Mapping
 from typing import Final
@@ -12,6 +10,7 @@ from typing import Final
 import orjson
 
 from tools.backends.ports import ports
+from tools.backends.upstream.children.log import PROCESS
 from tools.backends.upstream.connection import Connection, Down
 from tools.backends.upstream.keeper import Keeper
 from tools.guards.redis import RedisDown
@@ -19,7 +18,6 @@ from tools.upstreams import Discovered, Upstream
 from tools.upstreams.states import STATE_KEY, STATE_SECONDS
 
 LONGEST_LINE: Final = 300
-_PROCESS: Final = f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Manager:
@@ -99,7 +97,7 @@ async def _publish(connection: Connection) -> None:
     report = connection.report().to_wire()
     state = orjson.dumps({"at": time.time(), **report, "error_lines": lines})
     try:
-        await ports.link.command("HSET", key, _PROCESS, state)
+        await ports.link.command("HSET", key, PROCESS, state)
         await ports.link.command("EXPIRE", key, STATE_SECONDS)
     except RedisDown:
         # Shown states grow old and are left out; the next look tells again.
@@ -110,6 +108,6 @@ async def _forget(slug: str) -> None:
     if ports.link is None:
         return
     try:
-        await ports.link.command("HDEL", STATE_KEY.format(slug=slug), _PROCESS)
+        await ports.link.command("HDEL", STATE_KEY.format(slug=slug), PROCESS)
     except RedisDown:
         return

@@ -13,10 +13,11 @@ from typing_extensions import override
 from tools.backends.upstream.channel import ChannelFault, Garbage, Listener, TooLarge
 from tools.backends.upstream.children.child import Child, Sinks, start_child
 from tools.backends.upstream.children.commands import allowed_command, child_environment
+from tools.backends.upstream.children.log import ChildLog
 from tools.backends.upstream.transports.duplex import DuplexChannel
 from tools.backends.upstream.transports.sealed import opened_texts
 from tools.backends.upstream.transports.wire import MOST_BYTES, TOO_LARGE, decode
-from tools.context.redact import REDACTED, redact_line, redact_text
+from tools.context.redact import REDACTED, redact_line
 from tools.upstreams import Upstream
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class StdioChannel(DuplexChannel):
         self._other_lines = 0
         self.error_lines: deque[str] = deque(maxlen=_KEPT_ERROR_LINES)
         self._secrets: Collection[str] = ()
+        self._log = ChildLog(upstream.slug)
 
     @override
     async def open(self) -> None:
@@ -50,7 +52,7 @@ class StdioChannel(DuplexChannel):
             on_line=self._line,
             on_error_line=self._error_line,
             on_long_line=lambda: self._spoilt(TOO_LARGE, TooLarge),
-            on_end=lambda why: self._lost(self._with_last_words(why)),
+            on_end=self._ended,
             most_bytes=MOST_BYTES,
         )
         self._broken = ""
@@ -64,18 +66,23 @@ class StdioChannel(DuplexChannel):
                 )
         except TimeoutError:
             self._broken = "it could not be started in time"
+            self._log.ended(self._broken)
             raise ChannelFault(self._broken, sent=False) from None
         except ChannelFault as fault:
             self._broken = self._broken or str(fault)
+            self._log.ended(self._broken)
             raise
         self.process_handle = self._child.pid
+        self._log.started(self._child.pid)
 
     @override
     async def close(self) -> None:
         """End the child and everything it started."""
         self._lost("it was closed")
         if self._child is not None:
+            self._log.ended("was ended here: the connection was closed")
             await self._child.end()
+        await self._log.flush()
 
     @override
     async def _write(self, raw: bytes) -> None:
@@ -89,8 +96,9 @@ class StdioChannel(DuplexChannel):
             messages = decode(line)
         except Garbage as fault:
             self._other_lines += 1
-            text = line[:_LONGEST_LOGGED].decode(errors="replace")
-            logger.debug("Upstream %s wrote no message: %s", self._upstream.slug, redact_text(text))
+            text = self._told(line)
+            logger.debug("Upstream %s wrote no message: %s", self._upstream.slug, text)
+            self._log.printed(text)
             if self._other_lines >= _MOST_OTHER_LINES:
                 self._spoilt(str(fault), Garbage)
             return
@@ -100,17 +108,27 @@ class StdioChannel(DuplexChannel):
 
     def _spoilt(self, why: str, kind: type[Garbage]) -> None:
         """What it writes makes no sense: it is ended, whether or not somebody closes the channel."""
+        self._log.ended(f"was ended here: {why}")
         self._lost(why, kind)
         if self._child is not None:
             self._child.end_soon()
 
     def _error_line(self, line: bytes) -> None:
+        if text := self._told(line):
+            self.error_lines.append(text)
+            self._log.wrote(text)
+            logger.info("Upstream %s: %s", self._upstream.slug, text)
+
+    def _told(self, line: bytes) -> str:
+        """A line as it may be shown."""
         text = line[:_LONGEST_LOGGED].decode(errors="replace").rstrip()
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
-        if text := redact_line(text):
-            self.error_lines.append(text)
-            logger.info("Upstream %s: %s", self._upstream.slug, text)
+        return redact_line(text)
+
+    def _ended(self, why: str) -> None:
+        self._log.ended(why)
+        self._lost(self._with_last_words(why))
 
     def _with_last_words(self, why: str) -> str:
         last = self.error_lines[-1] if self.error_lines else ""
