@@ -19,6 +19,7 @@ from tests.faults.backend import FakeBackend
 from tests.processes import start_valkey
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
+from tools.execution.background import background
 from tools.guards.redis import RedisLink
 
 
@@ -96,6 +97,13 @@ def door(transactional_db: None, redis_url: str) -> Iterator[RestDoor]:
     opened = RestDoor()
     yield opened
     opened.stop()
+
+
+@pytest.fixture
+def calls_from_pages(transactional_db: None, redis_url: str) -> Iterator[None]:
+    """Pages may start calls: where no door is open, on an event loop in a thread that ends with the test."""
+    yield
+    background.close()
 
 
 @pytest.fixture

@@ -24,18 +24,22 @@ class ToolsConfig(AppConfig):
         from tools.guards.call_tasks import workers
         from tools.pipelines.kinds import register_kinds
         from tools.services.announce_change import connect_signals
+        from tools.services.audit.plan import watch_all
         from tools.services.index_workers import index_workers
+        from tools.services.search_workers import search_workers
         from tools.services.upstream_workers import upstream_workers
 
         workers.send = _send_call
         index_workers.send = _send_indexing
         upstream_workers.send = _send_look
+        search_workers.send = _send_search
         register_kinds()
         register_builtins()
         register_pipelines(_send_query)
         register_http_apis()
         register_upstreams()
         connect_signals()
+        watch_all()
         post_migrate.connect(_prepare_journal, sender=self, dispatch_uid="prepare-journal")
 
 
@@ -63,6 +67,12 @@ def _send_look(ask_id: str, server_id: int, seconds: int) -> None:
     from tools.tasks import send_look
 
     send_look(ask_id, server_id, seconds)
+
+
+def _send_search(queue: str, ask_id: str, corpus_id: int, query: str, seconds: int) -> None:
+    from tools.tasks import send_search
+
+    send_search(queue, ask_id, corpus_id, query, seconds)
 
 
 def _send_indexing(task: str, arguments: Sequence[Any]) -> None:

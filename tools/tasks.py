@@ -31,6 +31,7 @@ MOST_OPENINGS: Final = 120
 SHORTEST_QUERY: Final = 0.1
 INGEST_QUEUE: Final = "ingest"
 LOOK_KILL_SECONDS: Final = 5
+SEARCH_KILL_SECONDS: Final = 5
 # Texts for people; by default Celery writes out the whole message a second time.
 UNWRITTEN: Final[Mapping[str, Any]] = {"argsrepr": "(…)", "kwargsrepr": "{}"}
 
@@ -191,14 +192,38 @@ def resume_indexes() -> int:
     return int(_index_versions().resume_indexes())
 
 
+# An evaluation has one message for all its pipelines. One that comes back finds somebody at it, or goes
+# on where that worker ended.
+@shared_task(
+    ignore_result=True,
+    acks_late=True,
+    soft_time_limit=STEP_SECONDS,
+    time_limit=STEP_KILL_SECONDS,
+)
+def run_evaluation(job_id: int) -> None:
+    """Measure the pipelines of an evaluation."""
+    from tools.services.run_evaluation import run_job
+
+    run_job(job_id)
+
+
+@shared_task(ignore_result=True)
+def resume_evaluations() -> int:
+    """Go on with evaluations that nobody works on any more."""
+    from tools.services.evaluation_jobs import resume_evaluations
+
+    return resume_evaluations()
+
+
 def send_indexing(task: str, arguments: Sequence[Any]) -> None:
-    """Hand a step of an index build to the workers.
+    """Hand a step of an index build, or an evaluation, to the workers.
 
     Raises:
         Exception: whatever the broker raises.
     """
     import_module(settings.CELERY_APPLICATION)
-    steps = {step.__name__: step for step in (plan_index, ingest_documents, assemble_index)}
+    known = (plan_index, ingest_documents, assemble_index, run_evaluation)
+    steps = {step.__name__: step for step in known}
     steps[task].apply_async(
         tuple(arguments), queue=INGEST_QUEUE, retry_policy={"max_retries": 1, "interval_start": 0}
     )
@@ -226,6 +251,33 @@ def send_look(ask_id: str, server_id: int, seconds: int) -> None:
         # The look itself ends before; these are for one that does not.
         soft_time_limit=seconds + LOOK_KILL_SECONDS,
         time_limit=seconds + 2 * LOOK_KILL_SECONDS,
+        retry_policy={"max_retries": 1, "interval_start": 0},
+    )
+
+
+# Whoever asked waits for seconds only; nobody wants the answer of a second attempt.
+@shared_task(ignore_result=True, acks_late=False)
+def search_corpus(ask_id: str, corpus_id: int, query: str) -> None:
+    """Search inside a corpus for somebody who waits."""
+    from tools.services.answer_search import answer_search
+
+    answer_search(ask_id, corpus_id, query)
+
+
+def send_search(queue: str, ask_id: str, corpus_id: int, query: str, seconds: int) -> None:
+    """Hand a search inside a corpus to the workers of a pipeline, which have the models.
+
+    Raises:
+        Exception: whatever the broker raises.
+    """
+    import_module(settings.CELERY_APPLICATION)
+    search_corpus.apply_async(
+        (ask_id, corpus_id, query),
+        queue=queue,
+        expires=seconds,
+        **UNWRITTEN,
+        soft_time_limit=seconds,
+        time_limit=seconds + SEARCH_KILL_SECONDS,
         retry_policy={"max_retries": 1, "interval_start": 0},
     )
 

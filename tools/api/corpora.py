@@ -34,6 +34,7 @@ from tools.errors import ErrorDetails, ForbiddenOrigin, InvalidArguments, Malfor
 from tools.execution.managers import manager
 from tools.execution.runtime import serving
 from tools.services import manage_corpora as corpora
+from tools.services.audit.acting import act_for
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 # What a form adds to the files in it.
@@ -59,7 +60,9 @@ class ManagingView(AsyncAPIView):
         """
         if request.method not in SAFE:
             _check_origin(request)
-        await manager(credentials_of(request))
+        credentials = credentials_of(request)
+        caller = await manager(credentials)
+        act_for(caller, credentials.address, f"{request.method} {request.path}")
 
     async def receive(self, request: Request, limit: int) -> None:
         """Take the body in, where it was not taken in yet.

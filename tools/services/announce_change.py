@@ -8,7 +8,6 @@ away they compare the number in the database instead, so a change is late, never
 from __future__ import annotations
 
 import logging
-from functools import partial
 from typing import Any
 
 import redis
@@ -76,7 +75,10 @@ def announce_change(using: str = "default") -> None:
     state = CatalogState.objects.using(using)
     if not state.filter(pk=1).update(version=F("version") + 1):
         state.get_or_create(pk=1, defaults={"version": 1})
-    transaction.on_commit(partial(_publish), using=using)
+    # Once for all changes of a transaction: deleting a server changes a row for each of its tools.
+    waiting = transaction.get_connection(using).run_on_commit
+    if not any(function is _publish for _, function, *_ in waiting):
+        transaction.on_commit(_publish, using=using)
 
 
 def _changed(sender: Any, using: str = "default", **kwargs: Any) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import yaml
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
@@ -21,6 +21,19 @@ from tools.conf import (
     to_document,
 )
 from tools.models import ServiceConfiguration
+from tools.services.audit.acting import doing
+from tools.services.tool_exchange import (
+    DEEPEST,
+    OWNED,
+    TOOLS,
+    Plan,
+    State,
+    carry_out,
+    check_size,
+    holds_tools,
+    plan_tools,
+    refuse,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +43,19 @@ class ApplyResult:
     name: str
     created: bool
     changed: list[str] = field(default_factory=list)
+    tools: Plan | None = None
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.CSafeDumper):
     """Quotes texts with line ends of Unicode, which YAML would otherwise read as spaces."""
 
+    @override
+    def ignore_aliases(self, data: Any) -> bool:
+        # What is written twice is easier to read than what is named.
+        return True
 
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+
+def _text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
     odd = any(character in text for character in "\x85\u2028\u2029")
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if odd else None)
 
@@ -44,14 +63,27 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-class _Loader(yaml.SafeLoader):
+_MERGE: Final = "tag:yaml.org,2002:merge"
+
+
+class _Loader(yaml.CSafeLoader):
     """Plain values only, and a key written twice is a fault instead of a silent loss."""
+
+    @override
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        for key, _ in node.value:
+            # Merges of merges multiply while they are read, before anybody can see how large it gets.
+            if key.tag == _MERGE:
+                raise yaml.constructor.ConstructorError(
+                    None, None, "write it out without merges (<<)", key.start_mark
+                )
+        super().flatten_mapping(node)
 
     @override
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
                 if key.value in seen:
                     raise yaml.constructor.ConstructorError(
                         None, None, f"the key {key.value!r} is written twice", key.start_mark
@@ -67,24 +99,55 @@ def read_document(text: str) -> Any:
         ConfigurationFault: when it is not YAML, with line and column of the fault.
     """
     try:
-        # The loader is SafeLoader with one more check: it builds plain values only.
+        _check_depth(text)
+        # The loader is CSafeLoader with one more check: it builds plain values only.
         return yaml.load(text, Loader=_Loader)  # noqa: S506
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise ConfigurationFault([f"{place}{fault.problem or fault.context}"]) from fault
+        raise _placed(mark, str(fault.problem or fault.context)) from fault
     except (yaml.YAMLError, ValueError, RecursionError) as fault:
         raise ConfigurationFault([f"not a YAML document: {fault}"]) from fault
 
 
+def _placed(mark: Any, told: str) -> ConfigurationFault:
+    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return ConfigurationFault([f"{place}{told}"])
+
+
+def _check_depth(text: str) -> None:
+    """The loader calls itself for every level, in C, where too many of them end the process."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                raise _placed(event.start_mark, "the document is nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+@doing("A configuration document was applied.")
 def apply_config(document: Any, *, dry_run: bool = False) -> ApplyResult:
     """Make the service named in `document` be as the document says; what it leaves out is default.
 
-    All or nothing. With `dry_run`, everything is checked and nothing is saved.
+    So are its tools; a document may hold them alone, and tools that it does not name stay. All or
+    nothing. With `dry_run`, everything is checked and nothing is saved.
 
     Raises:
         ConfigurationFault: with one line per wrong key; nothing was saved.
     """
+    if not holds_tools(document):
+        return _apply_service(document, dry_run=dry_run)
+    rest = {name: value for name, value in document.items() if name not in {TOOLS, OWNED}}
+    with transaction.atomic():
+        plan = plan_tools(document) if dry_run else carry_out(document)
+        refuse(plan.of(State.REFUSED))
+        done = _apply_service(rest, dry_run=dry_run) if rest else ApplyResult("", created=False)
+    return replace(done, tools=plan)
+
+
+def _apply_service(document: Any, *, dry_run: bool) -> ApplyResult:
+    check_size(document)
     wanted = parse_document(document)
     with transaction.atomic():
         rows = ServiceConfiguration.objects.select_for_update()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from tools.guards.breaker import (
     STANDARD_CONFIGS,
@@ -15,7 +17,9 @@ from tools.guards.breaker import (
 )
 from tools.guards.redis import RedisLink
 from tools.models import UpstreamServer
-from tools.services.over_redis import RedisDown, over_redis
+from tools.models.audit import Action
+from tools.services.audit.recording import record_action
+from tools.services.over_redis import RedisDown, glance, over_redis
 from tools.upstreams import breaker_name
 
 __all__ = ["BreakerState", "RedisDown", "ShownBreaker", "breaker_status", "reset_breaker"]
@@ -45,20 +49,28 @@ def breaker_status() -> list[ShownBreaker]:
     Raises:
         RedisDown: nobody knows how they are.
     """
+    return glance(breakers_question())
+
+
+def breakers_question() -> Callable[[RedisLink], Coroutine[Any, Any, list[ShownBreaker]]]:
+    """The same as a question, for whoever has more to ask over the connection."""
     servers = {breaker_name(row.slug): row for row in UpstreamServer.objects.all()}
     enabled = {name for name, row in servers.items() if row.enabled}
-    configs = breaker_configs()
+    configs = breaker_configs(servers.values())
 
     async def ask(link: RedisLink) -> list[ShownBreaker]:
         breakers = Breakers(link, configs)
         known = set(await breakers.known())
-        return [
-            ShownBreaker(await breakers.snapshot(name), name in known, servers.get(name))
-            for name in sorted(known | enabled)
+        names = sorted(known | enabled)
+        snapshots = await asyncio.gather(*(breakers.snapshot(name) for name in names))
+        found = [
+            ShownBreaker(snapshot, name in known, servers.get(name))
+            for name, snapshot in zip(names, snapshots, strict=True)
         ]
+        # Who is in trouble comes first.
+        return sorted(found, key=lambda one: one.snapshot.state is BreakerState.CLOSED)
 
-    # Who is in trouble comes first.
-    return sorted(over_redis(ask), key=lambda one: one.snapshot.state is BreakerState.CLOSED)
+    return ask
 
 
 def reset_breaker(name: str) -> bool:
@@ -76,14 +88,22 @@ def reset_breaker(name: str) -> bool:
             await breakers.reset(name)
         return known or name in configs
 
-    return over_redis(ask)
+    found = over_redis(ask)
+    if found:
+        record_action(Action.RESET, "breaker", name)
+    return found
 
 
-def breaker_configs() -> Mapping[str, CircuitBreakerConfig]:
-    """Threshold and recovery time of every breaker that has its own."""
-    rows = UpstreamServer.objects.values_list("slug", "failure_threshold", "recovery_timeout")
+def breaker_configs(
+    servers: Iterable[UpstreamServer] | None = None,
+) -> Mapping[str, CircuitBreakerConfig]:
+    """Threshold and recovery time of every breaker that has its own; `servers` are all, if at hand."""
+    fields = ("slug", "failure_threshold", "recovery_timeout")
+    rows = UpstreamServer.objects.only(*fields) if servers is None else servers
     own = {
-        breaker_name(slug): CircuitBreakerConfig(threshold, float(recovery))
-        for slug, threshold, recovery in rows
+        breaker_name(row.slug): CircuitBreakerConfig(
+            row.failure_threshold, float(row.recovery_timeout)
+        )
+        for row in rows
     }
     return {**STANDARD_CONFIGS, **own}

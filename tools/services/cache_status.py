@@ -11,9 +11,13 @@ from tools.guards.cache import CacheStats, ResultCache, last_space
 from tools.guards.cache_listing import Listed, list_entries
 from tools.guards.redis import RedisDown, RedisLink
 from tools.models import ApiService, Tool
+from tools.models.audit import Action
+from tools.services.audit.recording import record_action
 from tools.services.over_redis import over_redis
 
 MOST_LISTED: Final = 200
+# Much may be listed; a server that hangs is given up sooner, by the link itself.
+LOOK_SECONDS: Final = 5.0
 
 _T = TypeVar("_T")
 
@@ -28,30 +32,39 @@ class CacheStatus:
 
 def cache_status(most: int = MOST_LISTED) -> CacheStatus | None:
     """The state of the cache; None while Redis cannot be asked."""
-    return _asked(lambda link: _status(link, most))
+    return _asked(lambda link: _status(link, most), LOOK_SECONDS)
 
 
 def purge_tools(names: Iterable[str]) -> int | None:
     """Forget the results of these tools, last answers included; how many entries there were."""
     wanted = sorted(set(names))
-    return _asked(lambda link: _purge(link, wanted))
+    return _told(_asked(lambda link: _purge(link, wanted)), ", ".join(wanted))
 
 
 def purge_service(service: ApiService) -> int | None:
     """Forget the results of all tools of an HTTP API."""
-    return purge_tools(
-        Tool.objects.filter(api_operation__service=service).values_list("name", flat=True)
-    )
+    names = Tool.objects.filter(api_operation__service=service).values_list("name", flat=True)
+    wanted = sorted(set(names))
+    return _told(_asked(lambda link: _purge(link, wanted)), f"all tools of {service}")
 
 
 def purge_all() -> int | None:
     """Forget every result."""
-    return _asked(lambda link: _purge(link, None))
+    return _told(_asked(lambda link: _purge(link, None)), "all tools")
 
 
-def _asked(work: Callable[[RedisLink], Coroutine[Any, Any, _T]]) -> _T | None:
+def _told(removed: int | None, of: str) -> int | None:
+    """Write down that results were forgotten, if they were."""
+    if removed is not None:
+        record_action(Action.PURGED, "cache", of, note=f"Results forgotten: {removed:,}.")
+    return removed
+
+
+def _asked(
+    work: Callable[[RedisLink], Coroutine[Any, Any, _T]], limit: float | None = None
+) -> _T | None:
     try:
-        return over_redis(work)
+        return over_redis(work, limit)
     except RedisDown:
         return None
 

@@ -1,6 +1,7 @@
 """How one tool is called, as texts to paste: with curl, from Python, over MCP.
 
-Values are quoted for where they are pasted, and keys are read from the environment.
+Values are quoted for where they are pasted. Keys are read from the environment, but for one that has
+just been made and is shown this once.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 PROTOCOL: Final = "2026-07-28"
@@ -22,12 +23,16 @@ _MCP_HEADERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What is called, where, and under which variable the key is; none where none is needed."""
+    """What is called, where, and under which variable the key is; none where none is needed.
+
+    A `key` stands in the text itself.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     base_url: str
     key_variable: str = ""
+    key: str = field(default="", repr=False)
 
     @property
     def body(self) -> dict[str, Any]:
@@ -74,7 +79,9 @@ def from_python(call: Called) -> str:
 def _curl(call: Called, path: str, headers: Mapping[str, str], body: Any) -> str:
     lines = [f"curl -s {shlex.quote(call.base_url + path)}"]
     lines += [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
-    if call.key_variable:
+    if call.key:
+        lines.append(f"  -H {shlex.quote(f'X-API-Key: {call.key}')}")
+    elif call.key_variable:
         lines.append(f'  -H "X-API-Key: ${call.key_variable}"')
     lines.append(f"  -d {shlex.quote(json.dumps(body, ensure_ascii=False))}")
     return " \\\n".join(lines)

@@ -19,6 +19,7 @@ from tools.services.index_versions import (
     roll_back,
     start_index,
 )
+from tools.services.retry_documents import retry_documents
 
 __all__ = [
     "Added",
@@ -32,6 +33,7 @@ __all__ = [
     "remove_corpus",
     "remove_document",
     "resume_indexes",
+    "retry_documents",
     "roll_back",
     "start_index",
 ]

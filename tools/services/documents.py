@@ -11,8 +11,11 @@ from django.db import transaction
 
 from tools.conf import deployment, value_faults
 from tools.models import Chunk, Corpus, Document
+from tools.models.audit import Action
 from tools.models.corpora import DocumentStatus
 from tools.pipelines.reading import UnreadableDocument, expand_archive, media_type_of
+from tools.services.audit.recording import record_action
+from tools.services.audit.values import change
 
 LONGEST_NAME: Final = 500
 LONGEST_TITLE: Final = 500
@@ -119,6 +122,7 @@ def remove_document(document: Document) -> None:
     """Take a document out; queries find it until the next index version is in use."""
     with transaction.atomic():
         _lock(document.corpus_id)
+        _note(Action.DELETED, document, {"digest": change(document.digest, "")})
         document.delete()
         _promote(document.corpus_id, document.digest)
 
@@ -154,11 +158,19 @@ def _put(corpus: Corpus, given: _Given) -> Added:
         row = row or Document(corpus=corpus, name=given.name)
         _fill(row, given, original)
         row.save()
+        became = {"digest": change(before, given.digest), "size": change(None, row.size)}
+        _note(Action.ADDED if new else Action.CHANGED, row, became)
         if original is not None:
             Chunk.objects.filter(document=row).delete()
         if before not in {"", given.digest}:
             _promote(corpus.pk, before)
     return Added(row, "duplicate" if original is not None else "added" if new else "updated")
+
+
+def _note(action: Action, row: Document, changes: Mapping[str, Any]) -> None:
+    """Documents send no signals when they go: their contents would be read for nothing."""
+    name = f"{row.corpus.slug}: {row.name}"
+    record_action(action, "tools.document", name, object_id=row.pk, changes=changes)
 
 
 def _fill(row: Document, given: _Given, original: str | None) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tools.models import Corpus, EvaluationRun, IndexVersion, PipelineConfig
+from django.db.models import QuerySet
+
+from tools.models import (
+    Corpus,
+    EvaluationPart,
+    EvaluationRun,
+    IndexVersion,
+    PipelineConfig,
+    QuestionSet,
+)
 from tools.models.corpora import VersionState
 from tools.pipelines.blocks.embedder import CachedQueries, EmbedderUnavailable, embedder
 from tools.pipelines.blocks.token_encoder import TokenEncoder, token_encoder
@@ -24,6 +33,7 @@ from tools.techniques import techniques
 # Measured when no pipeline is configured for a corpus that has a gate.
 GATE_PIPELINE: Final = "basic"
 PLACES: Final = 6
+WARMING: Final = "What is this about?"
 
 
 class EvaluationFault(Exception):
@@ -122,6 +132,7 @@ def _pipelines_of(corpus: Corpus) -> list[str]:
 def _mean(version: IndexVersion, task: Task, name: str) -> float:
     """The leading measure of a pipeline on a version; it is not measured twice."""
     known = EvaluationRun.objects.filter(
+        question_set=None,
         version=version,
         pipeline_name=name,
         dataset=task.dataset.name,
@@ -138,55 +149,85 @@ def _measure(
     task: Task,
     progress: Progress = lambda what, done, total: None,
 ) -> EvaluationRun:
-    manager, parameters = pipeline_manager(), _parameters(name)
+    measured = measure_pipeline(name, version, task, progress)
+    previous = _runs(name, task, None).exclude(version=version).exclude(version=None).first()
+    return keep_run(name, version, task, measured, previous)
+
+
+def measure_pipeline(name: str, version: IndexVersion, task: Task, progress: Progress) -> Measured:
+    """Ask a pipeline every judged question of a task, on one index version.
+
+    Raises:
+        BlockUnavailable: it needs something that is not there.
+        EmbedderUnavailable: the version's model cannot be used here.
+    """
+    manager = pipeline_manager()
     index = manager.index(IndexSpec(**index_spec(version)))
     run = Run(index=index, generator=manager.generator(""))
-    _warm(version, index.embed_query)
-    measured = run_pipeline(
-        manager.pipeline(name),
+    pipeline, parameters = manager.pipeline(name), _parameters(name)
+    # Models are loaded by the first question; its time is not that of a query.
+    asked = pipeline.parameters.model_validate({**parameters, "query": WARMING})
+    pipeline.rank(WARMING, asked, run, 1)
+    _forget_questions(version)
+    return run_pipeline(
+        pipeline,
         parameters,
         run,
         task,
         lambda done, total: progress(f"Running {name}", done, total),
     )
-    return _store(name, version, task, parameters, measured)
 
 
-def _warm(version: IndexVersion, embed_query: Callable[[str], Any]) -> None:
-    """Load the models, and let them forget questions that the pipeline before this one asked: their
-    vectors would come free."""
-    embed_query("warm")
+def keep_part(
+    part: EvaluationPart, version: IndexVersion, task: Task, measured: Measured
+) -> EvaluationRun:
+    """The run of one pipeline of an evaluation, compared with the one before it."""
+    name, question_set = part.pipeline_name, part.job.question_set
+    previous = _runs(name, task, question_set).first()
+    return keep_run(name, version, task, measured, previous, question_set=question_set, part=part)
+
+
+def _runs(name: str, task: Task, question_set: QuestionSet | None) -> QuerySet[EvaluationRun]:
+    """The runs of a pipeline on the same questions, latest first."""
+    rows = EvaluationRun.objects.filter(pipeline_name=name, question_set=question_set)
+    # A set may get another name; a folder is known by nothing else.
+    return rows if question_set else rows.filter(dataset=task.dataset.name)
+
+
+def _forget_questions(version: IndexVersion) -> None:
+    """Let the models forget what the pipeline before this one asked: those vectors would come free."""
     for model in (embedder(version.embedding_model), token_encoder()):
         if isinstance(model, CachedQueries | TokenEncoder):
             model.forget_queries()
 
 
-def _store(
+def keep_run(
     name: str,
     version: IndexVersion,
     task: Task,
-    parameters: Mapping[str, Any],
     measured: Measured,
+    previous: EvaluationRun | None,
+    **fields: Any,
 ) -> EvaluationRun:
+    """Write down what was measured, and how it compares with a run before it."""
     # Rounded before they are compared: what was stored earlier was, too.
     per_query = {key: round(value, PLACES) for key, value in measured.leading.items()}
-    earlier = EvaluationRun.objects.filter(pipeline_name=name, dataset=task.dataset.name)
-    previous = earlier.exclude(version=version).exclude(version=None).first()
     comparison: dict[str, Any] = {}
-    if previous is not None and previous.version is not None:
-        found = compare(previous.per_query, per_query)
-        if found is not None:
-            against = {"run": previous.pk, "version": previous.version.number}
-            comparison = {**against, "measure": LEADING, **found.to_json()}
+    found = compare(previous.per_query, per_query) if previous is not None else None
+    if previous is not None and found is not None:
+        number = previous.version.number if previous.version else None
+        against = {"run": previous.pk, "version": number}
+        comparison = {**against, "measure": LEADING, **found.to_json()}
     return EvaluationRun.objects.create(
         pipeline_name=name,
         version=version,
         dataset=task.dataset.name,
-        parameters=dict(parameters),
+        parameters=_parameters(name),
         queries=len(measured.per_query),
         measures={key: round(value, PLACES) for key, value in measured.measures.items()},
         per_query=per_query,
         comparison=comparison,
+        **fields,
     )
 
 

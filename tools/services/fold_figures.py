@@ -1,4 +1,4 @@
-"""Adds figures up: those of batches into minutes, minutes into hours, all of them into totals.
+"""Adds figures up: those of batches into minutes, minutes into hours, all of them into totals and sums.
 
 Each step is a short transaction that moves figures from one place to another, so readers see each
 call once at any moment, and whoever dies leaves nothing half done. One process at a time does this.
@@ -6,8 +6,11 @@ call once at any moment, and whoever dies leaves nothing half done. One process 
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.db import connection, transaction
@@ -16,13 +19,23 @@ from django.db.models import Sum
 from tools.figures import NUMBERS, Tally
 from tools.models import CallFigures, CallTotals, Tool
 from tools.models.figures import ALIKE, EVERY_CALLER, FRESH, HOUR, MINUTE, TOTAL_ALIKE
-from tools.selectors.figures import HOURS_KEPT, MINUTES_KEPT
+from tools.models.sums import SUM_LENGTHS
+from tools.selectors.figures import MINUTES_KEPT
+from tools.selectors.sums import HOURS_KEPT, OTHER_CALLERS
+from tools.services.sum_figures import (
+    Late,
+    add_late,
+    remove_sums,
+    sum_next,
+    sum_previous,
+)
 
 # Rows per transaction: on SQLite the journal waits for its end.
 AT_ONCE: Final = 1000
 # Callers may be as many as there are addresses; this many are told apart in an hour that is past.
 CALLERS_KEPT: Final = 100
-OTHER_CALLERS: Final = "(others)"
+# What is left of old figures to sum after an upgrade is done bit by bit.
+OLD_SECONDS: Final = 20.0
 LOCK: Final = 0x_F19_0E5
 
 STRETCH: Final = ("seconds", "begins_at", *ALIKE)
@@ -33,20 +46,31 @@ _CALLER: Final = ALIKE.index("caller")
 _Counted = tuple[Any, ...]
 _Moved = tuple[tuple[Any, ...], _Counted]
 _Taken = tuple[int, tuple[Any, ...], _Counted]
+_Step = Callable[[datetime], int]
 
 
 def fold_figures(now: datetime | None = None) -> int:
     """Add up what there is, until nothing is left; how many rows were taken up."""
     moment = now or datetime.now(UTC)
-    steps: Sequence[Callable[[datetime], int]] = (_fold_fresh, _fold_minutes, _prune, _retire)
+    coming = [partial(sum_next, seconds) for seconds in SUM_LENGTHS]
+    outdated = [partial(remove_sums, seconds) for seconds in SUM_LENGTHS]
+    # Sums of minutes come before those are added up further.
+    taken = _run([_fold_fresh, *coming, _fold_minutes], moment)
+    earlier = [partial(sum_previous, seconds) for seconds in SUM_LENGTHS]
+    taken += _run(earlier, moment, time.monotonic() + OLD_SECONDS)
+    return taken + _run([_prune, *outdated, _retire], moment)
+
+
+def _run(steps: Sequence[_Step], now: datetime, limit: float = math.inf) -> int:
+    """Take each step until there is nothing left for it; how many rows were taken up."""
     taken = 0
     for step in steps:
-        while moved := _alone(step, moment):
+        while time.monotonic() < limit and (moved := _alone(step, now)):
             taken += moved
     return taken
 
 
-def _alone(step: Callable[[datetime], int], now: datetime) -> int:
+def _alone(step: _Step, now: datetime) -> int:
     """Take one step unless another process is at it, which will have done it."""
     with transaction.atomic():
         # SQLite has one writer anyway.
@@ -63,15 +87,18 @@ def _fold_fresh(now: datetime) -> int:
     minutes_from = _hour(now - MINUTES_KEPT)
     moved: list[_Moved] = []
     totals: list[_Moved] = []
+    late: list[Late] = []
     for _, (begins_at, *alike), tally in rows:
-        late = begins_at < minutes_from
-        stretch = (HOUR, _hour(begins_at)) if late else (MINUTE, begins_at)
+        late.append((begins_at, tuple(alike), tally[0], tally[2]))
+        old = begins_at < minutes_from
+        stretch = (HOUR, _hour(begins_at)) if old else (MINUTE, begins_at)
         moved.append(((*stretch, *alike), tally))
         alike[_CALLER] = EVERY_CALLER
         moved.append(((*stretch, *alike), tally))
         totals.append((tuple(alike[place] for place in _IN_TOTALS), tally))
     _add(CallFigures, STRETCH, moved)
     _add(CallTotals, TOTAL_ALIKE, totals)
+    add_late(late)
     return _remove(CallFigures, rows)
 
 

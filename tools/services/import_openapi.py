@@ -19,6 +19,7 @@ from tools.models import ApiOperation, ApiService, Tool
 from tools.models.http_rules import AUTH_KINDS
 from tools.openapi import Changes, Imported, ImportedOperation, diff, operations, read_document
 from tools.operations import Operation
+from tools.services.audit.acting import doing
 
 # Not the shape of the answer: APIs often answer a little otherwise than they announce, and what is
 # shortened to the token budget has another shape. Clients would refuse both.
@@ -101,6 +102,7 @@ def preview(text: str | bytes, service: ApiService) -> Preview:
     return Preview(imported, diff(service.imported, imported), _collisions(imported, service))
 
 
+@doing("An OpenAPI document was imported.")
 def apply(found: Preview, service: ApiService, chosen: Collection[str] | None = None) -> Applied:
     """Save what was shown; `chosen` are the keys of the operations wanted, all when None.
 

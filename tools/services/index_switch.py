@@ -12,12 +12,15 @@ from typing import Final
 from django.db import transaction
 
 from tools.models import Corpus, IndexEntry, IndexVersion
+from tools.models.audit import Action
 from tools.models.corpora import VersionState
 from tools.pipelines.blocks.vectors.choose import drop_store
 from tools.pipelines.contracts import BlockUnavailable
 from tools.pipelines.index import layout
 from tools.selectors.specs import index_spec
 from tools.services.announce_change import announce_change
+from tools.services.audit.recording import record_action
+from tools.services.audit.values import change
 from tools.services.documents import CorpusFault
 
 logger = logging.getLogger(__name__)
@@ -132,9 +135,18 @@ def _switch(version: IndexVersion) -> None:
     with transaction.atomic():
         Corpus.objects.select_for_update().filter(pk=version.corpus_id).values_list("pk").first()
         versions = IndexVersion.objects.filter(corpus=version.corpus_id)
-        versions.filter(state=VersionState.ACTIVE).update(state=VersionState.RETIRED)
+        active = versions.filter(state=VersionState.ACTIVE)
+        before = active.values_list("number", flat=True).first()
+        active.update(state=VersionState.RETIRED)
         versions.filter(pk=version.pk).update(
             state=VersionState.ACTIVE, activated_at=now, touched_at=now, error=""
+        )
+        record_action(
+            Action.SWITCHED,
+            "tools.corpus",
+            version.corpus.slug,
+            object_id=version.corpus_id,
+            changes={"index version": change(before, version.number)},
         )
         announce_change()
     version.refresh_from_db()

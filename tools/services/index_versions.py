@@ -48,7 +48,7 @@ def start_index(corpus: Corpus, *, force: bool = False) -> IndexVersion:
     Raises:
         CorpusFault: there is nothing to index, or its store cannot be had.
     """
-    version, new = _open_version(corpus, force)
+    version, new = open_version(corpus, force=force)
     if version.state == VersionState.BUILDING and (new or _stale(version)):
         index_workers.plan(version.pk)
     return version
@@ -62,7 +62,7 @@ def build_index(
     Raises:
         CorpusFault: as `start_index` does.
     """
-    version, _ = _open_version(corpus, force)
+    version, _ = open_version(corpus, force=force)
     try:
         while version.state == VersionState.BUILDING:
             _list_documents(version)
@@ -75,6 +75,33 @@ def build_index(
         fail_version(version.pk, str(fault))
         raise CorpusFault(str(fault)) from fault
     return version
+
+
+def open_version(corpus: Corpus, *, force: bool) -> tuple[IndexVersion, bool]:
+    """The version to work on, and whether it is new. No worker is told of it.
+
+    Raises:
+        CorpusFault: as `start_index` does.
+    """
+    try:
+        store = chosen_store()
+    except BlockUnavailable as fault:
+        raise CorpusFault(str(fault)) from fault
+    with transaction.atomic():
+        corpus = Corpus.objects.select_for_update().get(pk=corpus.pk)
+        versions = IndexVersion.objects.filter(corpus=corpus)
+        building = versions.filter(state=VersionState.BUILDING).first()
+        if building is not None:
+            return building, False
+        active = versions.filter(state=VersionState.ACTIVE).first()
+        if active is None and not _documents(corpus.pk).exists():
+            raise CorpusFault(f"{corpus.slug} has no documents.")
+        version = IndexVersion(corpus=corpus, store=store, **_settings(corpus))
+        if active is not None and not force and _same(active, version):
+            return active, False
+        version.number = (versions.aggregate(Max("number"))["number__max"] or 0) + 1
+        version.save()
+        return version, True
 
 
 def _ingest_here(version: IndexVersion, report: Report | None) -> bool:
@@ -175,29 +202,6 @@ def beat_of(version_id: int) -> Callable[[], None]:
             _touch(version_id)
 
     return beat
-
-
-def _open_version(corpus: Corpus, force: bool) -> tuple[IndexVersion, bool]:
-    """The version to work on, and whether it is new."""
-    try:
-        store = chosen_store()
-    except BlockUnavailable as fault:
-        raise CorpusFault(str(fault)) from fault
-    with transaction.atomic():
-        corpus = Corpus.objects.select_for_update().get(pk=corpus.pk)
-        versions = IndexVersion.objects.filter(corpus=corpus)
-        building = versions.filter(state=VersionState.BUILDING).first()
-        if building is not None:
-            return building, False
-        active = versions.filter(state=VersionState.ACTIVE).first()
-        if active is None and not _documents(corpus.pk).exists():
-            raise CorpusFault(f"{corpus.slug} has no documents.")
-        version = IndexVersion(corpus=corpus, store=store, **_settings(corpus))
-        if active is not None and not force and _same(active, version):
-            return active, False
-        version.number = (versions.aggregate(Max("number"))["number__max"] or 0) + 1
-        version.save()
-        return version, True
 
 
 def _settings(corpus: Corpus) -> dict[str, Any]:

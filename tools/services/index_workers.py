@@ -1,4 +1,4 @@
-"""The way from the services to the workers that build indexes. Set while apps load."""
+"""The way from the services to the workers that build and measure indexes. Set while apps load."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ class IndexWorkers:
 
     def assemble(self, version_id: int) -> bool:
         return self._send("assemble_index", [version_id])
+
+    def evaluate(self, job_id: int) -> bool:
+        """Let an evaluation be worked on; `resume_evaluations` finds one that nobody was told about."""
+        return self._send("run_evaluation", [job_id])
 
     def _send(self, task: str, arguments: Sequence[Any]) -> bool:
         if self.send is None:

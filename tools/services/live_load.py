@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tools.guards.queries import running_queries
 from tools.guards.redis import JOURNAL_STREAM, RedisLink
-from tools.services.over_redis import RedisDown, over_redis
+from tools.services.breaker_status import ShownBreaker, breakers_question
+from tools.services.over_redis import RedisDown, glance
 from tools.techniques import queue_of, techniques
 
 
@@ -24,17 +26,32 @@ class Load:
         return sum(self.waiting.values())
 
 
-def live_load(queues: Sequence[str]) -> Load | None:
-    """The load of `queues` and of those of all pipelines; None while Redis cannot be asked."""
-    names = [*queues, *(queue_of(technique.name) for technique in techniques)]
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What Redis knows now: the load, and the breakers of all services."""
 
-    async def ask(link: RedisLink) -> Load:
-        depths = [link.submit("LLEN", name) for name in names]
-        waiting = {name: int(await depth) for name, depth in zip(names, depths, strict=True)}
-        backlog = int(await link.command("XLEN", JOURNAL_STREAM))
-        return Load(waiting, len(await running_queries(link)), backlog)
+    load: Load
+    breakers: list[ShownBreaker]
+
+
+def live_status(queues: Sequence[str]) -> Live | None:
+    """The load of `queues` and of those of all pipelines, and the breakers; None without Redis."""
+    names = [*queues, *(queue_of(technique.name) for technique in techniques)]
+    breakers = breakers_question()
+
+    async def ask(link: RedisLink) -> Live:
+        # All at once, over one connection.
+        return Live(*await asyncio.gather(_load(link, names), breakers(link)))
 
     try:
-        return over_redis(ask)
+        return glance(ask)
     except RedisDown:
         return None
+
+
+async def _load(link: RedisLink, names: Sequence[str]) -> Load:
+    depths = [link.submit("LLEN", name) for name in names]
+    backlog = link.submit("XLEN", JOURNAL_STREAM)
+    running = await running_queries(link)
+    waiting = {name: int(await depth) for name, depth in zip(names, depths, strict=True)}
+    return Load(waiting, len(running), int(await backlog))

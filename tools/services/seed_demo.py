@@ -16,6 +16,7 @@ from tools.backends.builtin import BUILTINS, BuiltinTool
 from tools.conf import ServiceSettings, deployment
 from tools.contracts import ToolSource
 from tools.models import ApiClient, ServiceConfiguration, Tool, Toolset
+from tools.services.audit.acting import doing
 from tools.services.issue_key import issue_key
 from tools.services.nsip_tools import PREFIX
 from tools.services.seed_nsip import seed_nsip
@@ -38,6 +39,7 @@ class SeedResult:
     demo_key: str | None = field(default=None, repr=False)
 
 
+@doing("Demo data.")
 def seed_demo(*, servers: bool = True) -> SeedResult:
     """Create what is missing, in one transaction; then ask new MCP servers what they offer.
 

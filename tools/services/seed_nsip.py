@@ -8,6 +8,7 @@ from django.db import transaction
 
 from tools.contracts import ToolSource
 from tools.models import ApiOperation, ApiService, Tool
+from tools.services.audit.acting import doing
 from tools.services.nsip_tools import ABOUT, NSIP, NSIP_TOOLS, PREFIX, TITLE, NsipTool
 
 COPIED = (
@@ -24,6 +25,7 @@ class SeededNsip:
     enabled: bool
 
 
+@doing("The tools of NSIP.")
 def seed_nsip(*, enable: bool = False, base_url: str = "") -> SeededNsip:
     """Make what is missing; what is there, and what operators changed about it, stays.
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from tools.contracts import wire_time
 from tools.models import UpstreamServer
+from tools.services.audit.acting import doing
 from tools.services.upstream_definitions import storable
 from tools.services.upstream_locks import lock_server
 from tools.services.upstream_sync import Changes, Sync
@@ -95,6 +96,7 @@ def _find(known_by: Mapping[str, Any]) -> UpstreamServer:
     return row
 
 
+@doing("The server was asked what it offers.")
 def _record(known_by: Mapping[str, Any], found: Discovered, digest: str, *, noted: bool) -> Report:
     with transaction.atomic():
         locked = lock_server(**known_by)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -9,10 +11,20 @@ from tools.backends.builtin import BUILTINS
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.errors import ErrorCode
-from tools.models import ApiService, ItemState, PipelineConfig, Tool, ToolRequest, UpstreamItem
+from tools.models import (
+    ApiService,
+    Corpus,
+    ItemState,
+    PipelineConfig,
+    Tool,
+    UpstreamItem,
+)
 from tools.models.corpora import VersionState
+from tools.selectors.latest_codes import latest_codes
 
 LATEST_CALLS = 20
+# What failed longer ago says nothing of how a tool is.
+LATELY = timedelta(days=7)
 FEWEST_TO_JUDGE = 3
 # Codes that speak against the tool; the others speak against the caller.
 TOOL_FAILED = frozenset(
@@ -37,12 +49,60 @@ def tool_status(tool: Tool) -> ToolStatus:
     """Unavailable when it cannot serve or nothing of late succeeded; degraded when some calls failed."""
     if not tool.enabled or tool_faults(tool) or index_faults(tool):
         return ToolStatus.UNAVAILABLE
-    codes = ToolRequest.objects.filter(tool_id=tool.name, finished_at__isnull=False)
-    latest = list(codes.order_by("-received_at").values_list("code", flat=True)[:LATEST_CALLS])
+    return calls_status(tool)
+
+
+def calls_status(tool: Tool) -> ToolStatus:
+    """The same of a tool that can serve: as its latest calls ended."""
+    return _judged(latest_codes([tool.name], _lately(), LATEST_CALLS)[tool.name])
+
+
+def tool_statuses(
+    tools: Collection[Tool], without: Mapping[int, str] | None = None
+) -> Mapping[str, ToolStatus]:
+    """The same of many tools, by name, in three queries; `without` has their `backing_faults`, if at hand."""
+    codes = latest_codes([tool.name for tool in tools], _lately(), LATEST_CALLS)
+    without = backing_faults(tools) if without is None else without
+    return {
+        tool.name: ToolStatus.UNAVAILABLE
+        if tool.pk in without or not tool.enabled or tool_faults(tool)
+        else _judged(codes[tool.name])
+        for tool in tools
+    }
+
+
+def backing_faults(tools: Collection[Tool]) -> Mapping[int, str]:
+    """By key why tools have nothing behind them, as `index_faults` says it of one."""
+    found: dict[int, str] = {}
+    keys = {
+        source: {tool.pk for tool in tools if tool.source == source}
+        for source in (ToolSource.PIPELINE, ToolSource.HTTP_API)
+    }
+    for tool in tools:
+        if tool.source == ToolSource.UPSTREAM and (faults := upstream_faults(tool)):
+            found[tool.pk] = faults[0]
+    if piped := keys[ToolSource.PIPELINE]:
+        searched = PipelineConfig.objects.filter(
+            tool__in=piped, corpus__versions__state=VersionState.ACTIVE
+        )
+        without = piped - set(searched.values_list("tool", flat=True))
+        found |= dict.fromkeys(without, "Its corpus has no index yet.")
+    if served := keys[ToolSource.HTTP_API]:
+        off = ApiService.objects.filter(operations__tool__in=served, enabled=False)
+        rows = set(off.values_list("operations__tool", flat=True)) & served
+        found |= dict.fromkeys(rows, "Its HTTP API is switched off.")
+    return found
+
+
+def _judged(latest: Sequence[str]) -> ToolStatus:
     failed = sum(code in TOOL_FAILED for code in latest)
     if failed >= FEWEST_TO_JUDGE and failed == len(latest):
         return ToolStatus.UNAVAILABLE
     return ToolStatus.DEGRADED if failed else ToolStatus.HEALTHY
+
+
+def _lately() -> datetime:
+    return datetime.now(UTC) - LATELY
 
 
 def tool_faults(tool: Tool) -> list[str]:
@@ -79,9 +139,14 @@ def index_faults(tool: Tool) -> list[str]:
     pipeline = PipelineConfig.objects.filter(tool=tool).select_related("corpus").first()
     if pipeline is None:
         return ["It belongs to no pipeline any more; delete it."]
-    if pipeline.corpus.versions.filter(state=VersionState.ACTIVE).exists():
+    return corpus_faults(pipeline.corpus)
+
+
+def corpus_faults(corpus: Corpus) -> list[str]:
+    """Why a corpus cannot be searched."""
+    if corpus.versions.filter(state=VersionState.ACTIVE).exists():
         return []
-    return [f"The corpus {pipeline.corpus.slug} has no index yet."]
+    return [f"The corpus {corpus.slug} has no index yet."]
 
 
 def _api_faults(tool: Tool) -> list[str]:

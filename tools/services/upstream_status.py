@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +11,7 @@ from tools.guards.breaker import Breakers, BreakerSnapshot, BreakerState
 from tools.guards.redis import RedisLink
 from tools.models import UpstreamServer
 from tools.services.breaker_status import breaker_configs
-from tools.services.over_redis import RedisDown, over_redis
+from tools.services.over_redis import RedisDown, glance
 from tools.services.upstream_reports import ProcessReport, read_reports
 from tools.upstreams import ConnectionState, breaker_name
 
@@ -55,9 +56,10 @@ def upstream_status(servers: Iterable[UpstreamServer]) -> dict[int, ServerStatus
 
     async def ask(link: RedisLink) -> dict[int, ServerStatus]:
         breakers = Breakers(link, configs)
-        return {
-            pk: ServerStatus(await breakers.snapshot(name), await read_reports(link, slug))
-            for pk, slug, name in rows
-        }
+        # All at once: a page shows many servers.
+        snapshots = await asyncio.gather(*(breakers.snapshot(name) for _, _, name in rows))
+        reports = await asyncio.gather(*(read_reports(link, slug) for _, slug, _ in rows))
+        told = zip(rows, snapshots, reports, strict=True)
+        return {pk: ServerStatus(snapshot, given) for (pk, _, _), snapshot, given in told}
 
-    return over_redis(ask)
+    return glance(ask)

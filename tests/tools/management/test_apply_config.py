@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.factories import make_tool
 from tests.tools.test_conf import EXAMPLE
-from tools.models import ServiceConfiguration
+from tools.models import ServiceConfiguration, Tool
+from tools.services.apply_config import to_yaml
+from tools.services.tool_exchange import export_tools
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +42,32 @@ def test_file_is_applied_then_found_unchanged(file: Path) -> None:
 def test_dry_run_says_what_would_happen(file: Path) -> None:
     assert run(str(file), "--dry-run") == "memgraph-server: would be created\n"
     assert not ServiceConfiguration.objects.exists()
+
+
+def test_tools_of_a_file_are_applied_and_told(file: Path) -> None:
+    make_tool(name="echo", timeout_seconds=7)
+    make_tool(name="other")
+    text = to_yaml(export_tools())
+    Tool.objects.filter(name="other").delete()
+    file.write_text(text.replace("timeout_seconds: 7", "timeout_seconds: 8"), encoding="utf-8")
+    told = "tool other: {0}created\ntool echo: {0}changed: timeout_seconds\n"
+    rest = "tools: 0 with nothing to change\n"
+    assert run(str(file), "--dry-run") == told.format("would be ") + rest
+    assert run(str(file)) == told.format("") + rest
+    assert run(str(file)) == "tools: 2 with nothing to change\n"
+    assert Tool.objects.get(name="echo").timeout_seconds == 8
+    file.write_text(f"{EXAMPLE}{text}", encoding="utf-8")
+    assert run(str(file)).endswith("memgraph-server: created\n")
+
+
+def test_wrong_tools_change_nothing(file: Path) -> None:
+    file.write_text("tools:\n- name: echo\n- 5\n", encoding="utf-8")
+    with pytest.raises(CommandError) as caught:
+        run(str(file))
+    told = str(caught.value)
+    assert "tools: echo: description is missing" in told
+    assert "tools: entry 2: must be a mapping" in told
+    assert not Tool.objects.exists()
 
 
 def test_document_may_come_through_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

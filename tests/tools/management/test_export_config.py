@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.factories import make_service
+from tests.factories import make_service, make_tool
 from tests.tools.test_conf import EXAMPLE
 from tools.services.apply_config import apply_config, read_document
 
@@ -34,6 +34,16 @@ def test_output_goes_to_the_file_asked_for(tmp_path: Path) -> None:
     target = tmp_path / "service.yaml"
     assert run("--output", str(target)) == ""
     assert target.read_text(encoding="utf-8") == EXAMPLE
+
+
+def test_tools_are_written_when_asked_for() -> None:
+    make_service(service_name="todo")
+    make_tool(name="echo")
+    alone = read_document(run("--only-tools"))
+    assert list(alone) == ["tools"]
+    both = read_document(run("--with-tools"))
+    assert (both["service"]["name"], both["tools"]) == ("todo", alone["tools"])
+    assert "tools" not in read_document(run())
 
 
 def test_faults_are_told(tmp_path: Path) -> None:

@@ -65,3 +65,12 @@ def test_right_to_manage_corpora_is_given_kept_and_taken() -> None:
     ):
         run("agent", "--replace", *flags)
         assert ApiClient.objects.get().manages_corpora is has
+
+
+def test_replaced_key_goes_on_working_for_as_long_as_asked() -> None:
+    row, old = make_client(name="agent")
+    run("agent", "--replace", "--old-key-hours", "5")
+    row.refresh_from_db()
+    assert row.previous_key_hash == hash_key(old)
+    with pytest.raises(CommandError, match="at most 30 days"):
+        run("agent", "--replace", "--old-key-hours", "721")

@@ -108,6 +108,7 @@ def test_wrong_document_is_refused_by_key_path_and_changes_nothing(
         ("service:\n  name: a\n  name: b\n", "line 3, column 3: the key 'name' is written twice"),
         ("a: !!python/object/apply:os.system [id]\n", "line 1, column 4: "),
         ("a: &x\n  b: 1\nc: *y\n", "line 3, column 4: "),
+        ("a: &x\n  b: 1\nc:\n  <<: *x\n", "line 4, column 3: write it out without merges (<<)"),
         ("a: \x01\n", "not a YAML document: "),
         ("a: 2026-99-99\n", "not a YAML document: "),
     ],
@@ -118,11 +119,6 @@ def test_file_that_is_not_yaml_is_refused_by_line_and_column(text: str, told: st
         read_document(text)
     (fault,) = caught.value.faults
     assert fault.startswith(told)
-
-
-def test_merge_keys_are_no_duplicates() -> None:
-    text = "base: &b {port: 1}\none:\n  <<: *b\n  name: x\n"
-    assert read_document(text)["one"] == {"port": 1, "name": "x"}
 
 
 def test_document_that_contains_itself_is_refused() -> None:

@@ -12,6 +12,7 @@ import pytest
 from django.db import connection
 
 from tests.indexes import TEXTS, corpus_of_texts, document, index_dir, nearest, opened
+from tests.trail import became, trail_of
 from tools.models import CatalogState, Chunk, Corpus, IndexEntry, IndexVersion
 from tools.pipelines.blocks.embedder import GRANITE, MINILM
 from tools.pipelines.contracts import IndexSpec
@@ -176,6 +177,13 @@ def test_roll_back_returns_to_the_version_before(corpus: Corpus) -> None:
     second = build_index(corpus)
     assert roll_back(corpus) == first
     assert active_indexes()[corpus.pk]["number"] == 1
+    assert [
+        became(one, "index version") for one in trail_of(corpus) if one.action == "switched"
+    ] == [
+        (None, 1),
+        (1, 2),
+        (2, 1),
+    ]
     activate(second)
     assert active_indexes()[corpus.pk]["number"] == 2
 

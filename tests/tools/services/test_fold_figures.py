@@ -17,9 +17,10 @@ from tools.figures import Number
 from tools.models import CallFigures, CallTotals, ToolRequest
 from tools.models.figures import FRESH, HOUR, MINUTE
 from tools.selectors.figures import By, call_figures
+from tools.selectors.sums import OTHER_CALLERS
 from tools.selectors.totals import call_totals
 from tools.services import fold_figures as folding
-from tools.services.fold_figures import OTHER_CALLERS, fold_figures
+from tools.services.fold_figures import fold_figures
 from tools.tasks import fold_figures as task
 
 pytestmark = pytest.mark.django_db

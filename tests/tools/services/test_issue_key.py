@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -96,3 +97,28 @@ def test_refusal_says_what_to_change_and_saves_nothing(
 def test_client_that_cannot_be_saved_gets_no_key() -> None:
     with pytest.raises(IssueRefused):
         replace_key(ApiClient(name=""))
+
+
+def test_replacing_undoes_nothing_that_happened_since_the_client_was_read() -> None:
+    client, held = make_client(name="agent")
+    first, second = (ApiClient.objects.get(pk=client.pk) for _ in range(2))
+    ApiClient.objects.update(enabled=False, rate_limit_per_minute=70)
+    day = timedelta(days=1)
+    lost, shown = replace_key(first, old_for=day).key, replace_key(second, old_for=day).key
+    client.refresh_from_db()
+    assert (client.enabled, client.rate_limit_per_minute) == (False, 70)
+    assert (client.key_hash, client.previous_key_hash) == (hash_key(shown), hash_key(held))
+    assert lost not in (held, shown)
+    client.delete()
+    with pytest.raises(IssueRefused, match="any more"):
+        replace_key(second)
+    assert not ApiClient.objects.exists()
+
+
+def test_old_key_that_has_ended_is_not_brought_back() -> None:
+    client, _ = make_client(name="agent")
+    present = replace_key(client, old_for=timedelta(hours=1)).key
+    ApiClient.objects.update(previous_key_until=datetime.now(UTC) - timedelta(seconds=1))
+    issue_key("agent", replace=True, old_for=timedelta(hours=1))
+    client.refresh_from_db()
+    assert client.previous_key_hash == hash_key(present)

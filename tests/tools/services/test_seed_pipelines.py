@@ -78,6 +78,8 @@ def test_demo_is_the_projects_own_articles_and_pages() -> None:
     root = Path(__file__).resolve().parents[3]
     names = [name for name, _ in demo_files(root)]
     assert "docs/tutorial/first-tool-call.md" in names
+    # Its answers are to come from what the reader uploads.
+    assert "docs/tutorial/first-morning-in-the-admin.md" not in names
     assert sum(name.startswith("articles/") for name in names) >= 24
     assert len(set(names)) == len(names)
 

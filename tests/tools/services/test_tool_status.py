@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.core.management import call_command
 
-from tests.factories import make_tool, tool_values
+from tests.factories import make_pipeline, make_tool, make_version, tool_values
 from tools.backends.registry import Registry
 from tools.contracts import ToolSource, time_ordered_uuid
 from tools.models import Tool, ToolRequest
@@ -19,6 +21,7 @@ from tools.services.tool_status import (
     source_faults,
     tool_faults,
     tool_status,
+    tool_statuses,
 )
 
 pytestmark = pytest.mark.django_db
@@ -97,3 +100,29 @@ def test_flawed_tools_are_the_enabled_bad_ones() -> None:
     make_tool(name="off", source="upstream", enabled=False)
     Tool.objects.bulk_create([Tool(**tool_values(name="bad", tags={"no": "list"}))])
     assert list(flawed_tools()) == ["bad"]
+
+
+def test_what_failed_long_ago_says_nothing_of_a_tool_now() -> None:
+    tool = make_tool()
+    finish(tool, ["EXECUTION_ERROR"] * 3)
+    assert tool_status(tool) == ToolStatus.UNAVAILABLE
+    ToolRequest.objects.update(received_at=datetime.now(UTC) - timedelta(days=8))
+    assert tool_status(tool) == ToolStatus.HEALTHY
+
+
+def test_many_tools_have_the_status_that_each_has_by_itself() -> None:
+    failing, mixed = make_tool(name="failing"), make_tool(name="mixed")
+    finish(failing, ["", *["TIMEOUT"] * 20])
+    finish(mixed, ["TIMEOUT", ""])
+    make_tool(name="off", enabled=False)
+    make_tool(name="idle")
+    make_tool(name="astray", source="upstream")
+    make_pipeline(pipeline_name="crag")
+    make_version(make_pipeline(pipeline_name="basic").corpus, state="active")
+    call_command("seed_nsip", stdout=io.StringIO())
+    tools = list(Tool.objects.all())
+    found = tool_statuses(tools)
+    assert found == {tool.name: tool_status(tool) for tool in tools}
+    assert set(found.values()) == set(ToolStatus)
+    assert (found["rag_basic"], found["rag_crag"]) == ("healthy", "unavailable")
+    assert tool_statuses([]) == {}

@@ -12,12 +12,13 @@ from typing_extensions import override
 
 from tools.conf import ConfigurationFault
 from tools.services.apply_config import apply_config, read_document
+from tools.services.tool_exchange import Plan, State
 
 
 class Command(BaseCommand):
-    """Makes a service be as a YAML document says; running processes follow within a second."""
+    """Makes a service and its tools be as a YAML document says; running processes follow at once."""
 
-    help = "Apply a YAML service configuration. A wrong file changes nothing."
+    help = "Apply a YAML service configuration and tools. A wrong file changes nothing."
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,12 +39,23 @@ class Command(BaseCommand):
             lines = "\n  ".join(fault.faults)
             raise CommandError(f"{name} was not applied:\n  {lines}") from fault
         would = "would be " if options["dry_run"] else ""
+        if result.tools is not None:
+            self._tell_tools(result.tools, would)
+        if not result.name:
+            return
         if result.created:
             self.stdout.write(f"{result.name}: {would}created")
         elif result.changed:
             self.stdout.write(f"{result.name}: {would}changed: {', '.join(result.changed)}")
         else:
             self.stdout.write(f"{result.name}: nothing to change")
+
+    def _tell_tools(self, plan: Plan, would: str) -> None:
+        for one in plan.of(State.NEW):
+            self.stdout.write(f"tool {one.name}: {would}created")
+        for one in plan.of(State.CHANGED):
+            self.stdout.write(f"tool {one.name}: {would}changed: {', '.join(one.fields)}")
+        self.stdout.write(f"tools: {len(plan.of(State.SAME))} with nothing to change")
 
 
 def _content(file: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction
+from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -42,6 +43,13 @@ class Command(BaseCommand):
             action="store_true",
             help="give an existing client a new key; the old one stops working",
         )
+        parser.add_argument(
+            "--old-key-hours",
+            type=int,
+            default=0,
+            metavar="N",
+            help="with --replace: the old key works for so many hours longer (default: 0, at most 720)",
+        )
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,6 +60,7 @@ class Command(BaseCommand):
                 rate_limit_per_minute=options["rate_limit"],
                 manages_corpora=options["manages_corpora"],
                 replace=options["replace"],
+                old_for=timedelta(hours=max(0, options["old_key_hours"])),
             )
         except IssueRefused as fault:
             raise CommandError(str(fault)) from fault

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tools.techniques import LONGEST_QUERY
 
+QUESTION_FILE: Final = "queries.jsonl"
 JUDGEMENT_FILES: Final = ("qrels.tsv", "qrels/test.tsv")
 _COLUMNS: Final = 3
 
@@ -80,7 +81,7 @@ def _judged(
     folder: Path, documents: Mapping[str, JudgedDocument], known: Container[str] | None
 ) -> Dataset:
     queries: dict[str, str] = {}
-    path = folder / "queries.jsonl"
+    path = folder / QUESTION_FILE
     for number, item in _items(path):
         if not 0 < len(item["text"].strip()) <= LONGEST_QUERY:
             raise DatasetFault(

@@ -10,6 +10,7 @@ from typing import Any, Final
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from typing_extensions import override
 
 from tools.pipelines.reading.document import BlockKind, Collector, ReadDocument
 from tools.pipelines.reading.encodings import decode
@@ -25,6 +26,16 @@ _MARKS: Final = "*_`[]<>&\\!"
 LONGEST_FRONT_MATTER: Final = 32_768
 _FRONT_MATTER: Final = re.compile(r"---[^\S\n]*\n(.*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re.S)
 _LEVELS: Final = {f"h{level}": level for level in range(1, 7)}
+
+
+class _Loader(yaml.SafeLoader):
+    """Without merges: merges of merges multiply while they are read."""
+
+    @override
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+            raise yaml.YAMLError("merges are not read")
+        super().flatten_mapping(node)
 
 
 def read_markdown(content: bytes) -> ReadDocument:
@@ -50,7 +61,8 @@ def _front_matter(text: str) -> tuple[dict[str, Any], str]:
     if found is None:
         return {}, text
     try:
-        values = yaml.safe_load(found[1])
+        # The loader is SafeLoader and builds plain values only.
+        values = yaml.load(found[1], Loader=_Loader)  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError):
         values = None
     # A rule, then text, then a rule is no front matter.

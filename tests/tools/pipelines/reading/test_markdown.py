@@ -80,6 +80,10 @@ def test_several_main_headings_stay_headings() -> None:
         "---\n: : :\n---\n",
         "---\nno mapping\n---\n",
         "---\na: &a [*a]\n---\n",
+        # Ten to the thirtieth keys.
+        "---\na0: &a0 {x: 1}\n"
+        + "".join(f"a{n}: &a{n} {{<<: [{f'*a{n - 1}, ' * 10}]}}\n" for n in range(1, 31))
+        + "---\n",
     ],
 )
 def test_what_is_no_front_matter_does_not_stop_reading(head: str) -> None:
