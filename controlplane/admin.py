@@ -7,11 +7,14 @@ from typing import Any
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib import admin
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
 from tools.admin.texts import badge, moment
+from tools.services.audit.recording import Action, record_action
 
 
 @admin.register(AccessAttempt)
@@ -33,6 +36,19 @@ class AccessAttemptAdmin(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    @override
+    def delete_model(self, request: HttpRequest, obj: AccessAttempt) -> None:
+        with transaction.atomic():
+            _note(obj)
+            super().delete_model(request, obj)
+
+    @override
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[AccessAttempt]) -> None:
+        with transaction.atomic():
+            for row in queryset:
+                _note(row)
+            super().delete_queryset(request, queryset)
+
     @admin.display(description="Failed log-ins")
     def failures(self, row: AccessAttempt) -> int:
         return int(row.failures_since_start)
@@ -45,3 +61,11 @@ class AccessAttemptAdmin(ModelAdmin):
     @admin.display(description="Latest")
     def latest(self, row: AccessAttempt) -> str:
         return moment(row.attempt_time)
+
+
+def _note(row: AccessAttempt) -> None:
+    """Somebody may try again: that is told, while failures come and go by themselves."""
+    told = f"{row.failures_since_start} failed log-ins from {row.ip_address} were forgotten."
+    record_action(
+        Action.UNLOCKED, "axes.accessattempt", str(row.username), object_id=row.pk, note=told
+    )

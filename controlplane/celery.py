@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, task_prerun
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
@@ -49,6 +49,7 @@ def _schedule() -> dict[str, Any]:
         "prune-health": _every("health.tasks.prune_health", timedelta(hours=1)),
         "send-webhooks": _every("health.tasks.send_deliveries", timedelta(seconds=30)),
         "resume-indexes": _every("tools.tasks.resume_indexes", timedelta(seconds=30)),
+        "resume-evaluations": _every("tools.tasks.resume_evaluations", timedelta(seconds=30)),
     }
 
 
@@ -103,6 +104,14 @@ def _configuration() -> dict[str, Any]:
 @setup_logging.connect
 def _keep_logging(**kwargs: Any) -> None:
     """Being connected is enough: Celery then leaves alone what Django's LOGGING has set up."""
+
+
+@task_prerun.connect
+def _name_the_task(task: Any = None, **kwargs: Any) -> None:
+    """What a task changes, it changes; the next one says so in its turn."""
+    from tools.services.audit.acting import act_as_task
+
+    act_as_task(str(getattr(task, "name", "")))
 
 
 app = Celery(QUEUE)

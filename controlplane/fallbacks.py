@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 
+from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views import defaults
 
 from tools.api.exceptions import envelope_of, translate
@@ -25,6 +27,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         ),
         given_request_id(request),
     )
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403: a page below /admin/ that says whom to ask, else Django's own."""
+    if not request.path.startswith("/admin/"):
+        return defaults.permission_denied(request, exception)
+    context = {**admin.site.each_context(request), "title": "Not allowed"}
+    return render(request, "controlplane/forbidden.html", context, status=403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -1,7 +1,7 @@
 """Roles of people in the admin: groups that come with the service.
 
-    Viewer          looks at everything but people, and changes nothing
-    Operator        besides: the catalogue, servers, APIs, pipelines, corpora, health
+    Viewer          looks at everything but people and the audit trail, and changes nothing
+    Operator        besides: the catalogue, servers, APIs, pipelines, corpora, health; reads the audit trail
     Administrator   besides: API clients and their keys, the service's configuration, people
 
 Each migration adds what a role lacks, such as permissions for new models, and takes nothing away. Who needs
@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from django.contrib.auth.models import Group, Permission
+
+from tools.services.audit.acting import unrecorded
 
 VIEWER: Final = "Viewer"
 OPERATOR: Final = "Operator"
@@ -29,13 +31,17 @@ GUARDED: Final = (
     ("auth", "group"),
     ("axes", "accessattempt"),
 )
+# Shows configuration as it was, and who did what: nothing for those who only look.
+UNSEEN: Final = (("tools", "auditentry"),)
 
 
 def ensure_roles(using: str = "default") -> None:
     """Make the groups, or add what they lack."""
-    for role in ROLES:
-        group, _ = Group.objects.using(using).get_or_create(name=role)
-        group.permissions.add(*permissions_of(role, using))
+    # They come with the release, and may be made before there is a trail.
+    with unrecorded():
+        for role in ROLES:
+            group, _ = Group.objects.using(using).get_or_create(name=role)
+            group.permissions.add(*permissions_of(role, using))
 
 
 def permissions_of(role: str, using: str = "default") -> list[Permission]:
@@ -57,6 +63,8 @@ def _is_granted(role: str, permission: Permission) -> bool:
     if role == ADMINISTRATOR:
         return True
     only_looks = permission.codename.startswith("view_")
+    if role == VIEWER and (kind.app_label, kind.model) in UNSEEN:
+        return False
     if kind.app_label not in OURS:
         return False
     return only_looks or (role == OPERATOR and not guarded)

@@ -61,6 +61,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "controlplane.acting.ActingMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Last: it turns a refused log-in into the page that says so.
     "axes.middleware.AxesMiddleware",
@@ -184,6 +185,8 @@ UNFOLD = {
 }
 # One box to tick for every operation of an imported document; large APIs have thousands.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+# Folders of documents are chosen whole.
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000
 LOGIN_REDIRECT_URL = "admin:index"
 
 # Whoever guesses passwords is locked out: one name from one address, so that nobody can lock out others.

@@ -15,13 +15,17 @@ class HealthConfig(AppConfig):
 
     @override
     def ready(self) -> None:
+        from health.audited import watch_health
         from health.connections import open_connections
         from health.webhooks.workers import delivery_workers
         from tools.backends.ports import ports
+        from tools.services.canaries import canaries
 
         open_connections.listen()
         ports.health = measured_health
         delivery_workers.send = _send_delivery
+        watch_health()
+        canaries.read = _canary_results
 
 
 async def measured_health() -> Mapping[str, Any]:
@@ -37,3 +41,11 @@ def _send_delivery(key: int, wait: int) -> None:
     from health.tasks import tell_workers
 
     tell_workers(key, wait)
+
+
+def _canary_results() -> Mapping[str, Any]:
+    """Imported when first needed: only pages show them."""
+
+    from health.canary_results import canary_results
+
+    return canary_results()

@@ -11,7 +11,7 @@ from health.findings import HealthReport
 from health.latest import KEY, UNREADABLE
 from health.models import CurrentHealth
 from tools.guards.redis import RedisLink
-from tools.services.over_redis import RedisDown, over_redis
+from tools.services.over_redis import RedisDown, glance
 
 
 def known_report() -> HealthReport | None:
@@ -28,7 +28,7 @@ def published() -> HealthReport | None:
         return text
 
     try:
-        text = over_redis(work)
+        text = glance(work)
         return None if text is None else HealthReport.read(orjson.loads(text))
     except (RedisDown, *UNREADABLE):
         return None

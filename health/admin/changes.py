@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 
 from health.admin.words import status_badge
 from health.models import StatusChange
-from tools.admin.journal import ReadOnlyAdmin
+from tools.admin.read_only import ReadOnlyAdmin
 from tools.admin.texts import moment
 
 

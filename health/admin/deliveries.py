@@ -15,8 +15,8 @@ from typing_extensions import override
 from health.models import WebhookDelivery
 from health.webhooks.deliveries import MOST_ATTEMPTS, send_again
 from health.webhooks.workers import delivery_workers
-from tools.admin.journal import ReadOnlyAdmin
 from tools.admin.json_fields import panel, pretty
+from tools.admin.read_only import ReadOnlyAdmin
 from tools.admin.texts import badge, moment, plural
 
 logger = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from health.admin.words import MEASURED_BY, status_badge
 from health.findings import HealthReport
 from health.latest import UNREADABLE
 from health.models import HealthSnapshot
-from tools.admin.journal import ReadOnlyAdmin
 from tools.admin.json_fields import panel, pretty
+from tools.admin.read_only import ReadOnlyAdmin
 from tools.admin.texts import moment
 
 LONGEST_REASON = 120

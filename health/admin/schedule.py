@@ -25,6 +25,7 @@ from health.admin.schedule_form import (
     own_entries,
 )
 from tools.admin.texts import badge, moment, plural
+from tools.services.audit.receivers import watched_update
 
 __all__ = ["PeriodicTaskAdmin", "schedules"]
 
@@ -119,7 +120,7 @@ class PeriodicTaskAdmin(ModelAdmin):
         self._switch(request, queryset, on=False)
 
     def _switch(self, request: HttpRequest, queryset: QuerySet[PeriodicTask], *, on: bool) -> None:
-        count = queryset.update(enabled=on, last_run_at=None)
+        count = watched_update(queryset, enabled=on, last_run_at=None)
         # Tells a running beat to read its schedule again.
         PeriodicTasks.update_changed()
         told = f"{plural(count, 'task')} {'enabled' if on else 'disabled'}."

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -16,7 +17,7 @@ from typing_extensions import override
 from unfold.admin import ModelAdmin
 
 from health.admin.webhook_form import HealthWebhookForm
-from health.models import HealthWebhook, WebhookDelivery
+from health.models import DeliveryState, HealthWebhook, WebhookDelivery
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.texts import badge, moment
 
@@ -54,6 +55,13 @@ class HealthWebhookAdmin(JsonFieldsMixin, ModelAdmin):
             path("<int:pk>/test/", view, name="health_healthwebhook_test"),
             *super().get_urls(),
         ]
+
+    @override
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """With the latest delivery of each."""
+        last = WebhookDelivery.objects.filter(webhook=OuterRef("pk"))
+        state, at = (Subquery(last.values(name)[:1]) for name in ("state", "created_at"))
+        return super().get_queryset(request).annotate(last_state=state, last_at=at)
 
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -117,11 +125,11 @@ class HealthWebhookAdmin(JsonFieldsMixin, ModelAdmin):
         return "yes, encrypted" if webhook.secret else "no"
 
     @admin.display(description="Last delivery")
-    def last_delivery(self, webhook: HealthWebhook) -> str:
-        last = WebhookDelivery.objects.filter(webhook=webhook).first()
-        if last is None:
+    def last_delivery(self, webhook: Any) -> str:
+        if webhook.last_state is None:
             return "none yet"
-        return format_html("{} {}", last.get_state_display(), moment(last.created_at))
+        state = DeliveryState(webhook.last_state).label
+        return format_html("{} {}", state, moment(webhook.last_at))
 
     @admin.display(description="Deliveries")
     def delivered(self, webhook: HealthWebhook) -> SafeString:

@@ -15,6 +15,7 @@ from health.webhooks.events import body_of
 from health.webhooks.signing import signed_headers
 from health.webhooks.workers import delivery_workers
 from tools.backends.http_api.posting import PostFault, post
+from tools.services.audit.receivers import watched_update
 from tools.vault import VaultFault, unseal
 
 logger = logging.getLogger(__name__)
@@ -112,7 +113,6 @@ def _again(delivery: WebhookDelivery, outcome: Outcome) -> None:
 def switch_off(webhook: HealthWebhook) -> None:
     """Send nothing more there: the receiver said so."""
     told = "The receiver answered 410 (gone)."
-    if HealthWebhook.objects.filter(pk=webhook.pk, enabled=True).update(
-        enabled=False, off_because=told
-    ):
+    rows = HealthWebhook.objects.filter(pk=webhook.pk, enabled=True)
+    if watched_update(rows, enabled=False, off_because=told):
         logger.warning("Webhook %s is switched off: %s", webhook.name, told)

@@ -2,6 +2,7 @@
 
 from tools.admin import (
     access,
+    audit,
     catalog,
     corpora,
     documents,
@@ -11,6 +12,7 @@ from tools.admin import (
     offerings,
     operations,
     pipelines,
+    questions,
     service,
     upstream_items,
     upstreams,
@@ -20,6 +22,7 @@ from tools.admin import (
 
 __all__ = [
     "access",
+    "audit",
     "catalog",
     "corpora",
     "documents",
@@ -29,6 +32,7 @@ __all__ = [
     "offerings",
     "operations",
     "pipelines",
+    "questions",
     "service",
     "upstream_items",
     "upstreams",

@@ -1,44 +1,61 @@
-"""API clients in the admin: a key is shown once, when it is made."""
+"""API clients in the admin: who may call, with which key, and what they use of their limits."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET
 from typing_extensions import override
-from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
 
+from tools.admin.client_keys import KeyPages, key_page
+from tools.admin.client_usage import add_usage, calls_link, rate_shown, usage_page
 from tools.admin.connect import ConnectView
 from tools.admin.texts import moment
 from tools.models import ApiClient
-from tools.services.issue_key import IssuedKey, replace_key
+from tools.services.issue_key import IssuedKey, IssueRefused, replace_key
 
 # Keys reach the next page in the cookie of Django's messages. More than fits into it would be put
 # into the session, and so into the database, where a key must never be.
 MOST_AT_ONCE = 3
 
 
+class ClientChangeList(ChangeList):
+    """With what each client uses; all of them are asked about at once."""
+
+    result_list: Any
+
+    @override
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        rows: list[Any] = list(self.result_list)
+        add_usage(rows)
+        self.result_list = rows
+
+
 @admin.register(ApiClient)
-class ApiClientAdmin(ModelAdmin):
+class ApiClientAdmin(KeyPages):
     """Programs that may call tools."""
 
     list_display = (
-        "name",
-        "hint",
-        "granted",
-        "rate_limit",
-        "manages_corpora",
-        "enabled",
-        "last_used",
+        *("name", "hint", "granted", "rate_now", "calls_day"),
+        *("last_used", "enabled"),
     )
     list_filter = ("enabled", "manages_corpora", "toolsets")
+    list_filter_submit = False
     search_fields = ("name", "key_hint")
+    list_per_page = 50
     autocomplete_fields = ("toolsets",)
-    readonly_fields = ("hint", "last_used", "created")
+    readonly_fields = ("last_used", "created")
+    change_form_outer_before_template = "tools/admin/client.html"
     add_fieldsets = (
         (
             None,
@@ -55,34 +72,77 @@ class ApiClientAdmin(ModelAdmin):
     )
     fieldsets = (
         *add_fieldsets,
-        ("Key", {"fields": ("hint", "last_used", "created")}),
+        ("Times", {"fields": ("last_used", "created")}),
     )
     actions = ("replace_keys", "enable", "disable")
 
+    class Media:
+        js = ("tools/admin/follow.js", "tools/admin/confirm.js")
+
     @override
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(ConnectView.as_view(model_admin=self))
+        wrap = self.admin_site.admin_view
+        connect = wrap(ConnectView.as_view(model_admin=self))
         # Before the others: the last of them takes whatever it is given for a row.
-        return [path("connect/", view, name="tools_apiclient_connect"), *super().get_urls()]
+        return [
+            path("connect/", connect, name="tools_apiclient_connect"),
+            path("<int:pk>/usage/", wrap(require_GET(self._usage)), name="tools_apiclient_usage"),
+            *super().get_urls(),
+        ]
 
     @override
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("toolsets")
 
     @override
-    def save_model(self, request: HttpRequest, obj: ApiClient, form: Any, change: bool) -> None:
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ClientChangeList]:
+        return ClientChangeList
+
+    @override
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        client = self.get_object(request, object_id)
+        shown: dict[str, Any] = {}
+        if client is not None:
+            may_change = self.has_change_permission(request, client)
+            shown = {**usage_page(client), **key_page(client), "may_change": may_change}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
+
+    @override
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if change:
             super().save_model(request, obj, form, change)
         else:
-            self._show(request, replace_key(obj))
+            obj.issued = replace_key(obj)
 
-    @admin.display(description="Key begins with", ordering="key_hint")
+    @override
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Whichever button was pressed: the key is shown next, or never."""
+        return self.show_once(request, obj.issued)
+
+    def _usage(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The part of the page that changes while the client calls."""
+        client = self.get_object(request, str(pk))
+        if client is None:
+            raise Http404
+        if not self.has_view_permission(request, client):
+            raise PermissionDenied
+        return render(request, "tools/admin/client_usage.html", usage_page(client))
+
+    @admin.display(description="Key", ordering="key_hint")
     def hint(self, client: ApiClient) -> str:
         return format_html("<code>{}…</code>", client.key_hint)
 
     @admin.display(description="Last used", ordering="last_used_at")
     def last_used(self, client: ApiClient) -> str:
-        return moment(client.last_used_at)
+        return moment(client.last_used_at) if client.last_used_at else "never"
 
     @admin.display(description="Created")
     def created(self, client: ApiClient) -> str:
@@ -92,9 +152,13 @@ class ApiClientAdmin(ModelAdmin):
     def granted(self, client: ApiClient) -> str:
         return ", ".join(toolset.slug for toolset in client.toolsets.all()) or "none: sees no tools"
 
-    @admin.display(description="Calls per minute", ordering="rate_limit_per_minute")
-    def rate_limit(self, client: ApiClient) -> str:
-        return str(client.rate_limit_per_minute or "the service's limit")
+    @admin.display(description="Per minute, now", ordering="rate_limit_per_minute")
+    def rate_now(self, client: Any) -> SafeString:
+        return rate_shown(client)
+
+    @admin.display(description="Calls, 24 h")
+    def calls_day(self, client: Any) -> SafeString | str:
+        return calls_link(client)
 
     @admin.action(description="Replace the keys of selected clients", permissions=["change"])
     def replace_keys(self, request: HttpRequest, queryset: QuerySet[ApiClient]) -> None:
@@ -104,7 +168,11 @@ class ApiClientAdmin(ModelAdmin):
             self.message_user(request, told, messages.ERROR)
             return
         for client in queryset:
-            issued = replace_key(client)
+            try:
+                issued = replace_key(client)
+            except IssueRefused as fault:
+                self.message_user(request, f"The key was not replaced: {fault}", messages.ERROR)
+                continue
             self.log_change(request, client, "Replaced the key.")
             self._show(request, issued)
 
@@ -117,8 +185,10 @@ class ApiClientAdmin(ModelAdmin):
         self._switch(request, queryset, on=False)
 
     def _switch(self, request: HttpRequest, queryset: QuerySet[ApiClient], *, on: bool) -> None:
-        count = queryset.update(enabled=on)
         word = "enabled" if on else "disabled"
+        for client in queryset:
+            self.log_change(request, client, f"{word.capitalize()}.")
+        count = queryset.update(enabled=on)
         self.message_user(
             request, f"{count} {'client' if count == 1 else 'clients'} {word}.", messages.SUCCESS
         )

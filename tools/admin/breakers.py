@@ -22,6 +22,10 @@ from tools.services.breaker_status import (
 )
 
 COLOURS: Final = {"CLOSED": "success", "OPEN": "danger", "HALF-OPEN": "warning"}
+PAGES: Final = {
+    "server": "admin:tools_upstreamserver_change",
+    "service": "admin:tools_apiservice_change",
+}
 NO_REDIS: Final = "Redis cannot be reached, and the breakers are in it."
 
 
@@ -46,6 +50,11 @@ class BreakersView(UnfoldModelAdminViewMixin, TemplateView):
                 messages.error(request, f"There is no breaker of {name!r}.")
         except RedisDown:
             messages.error(request, f"{NO_REDIS} Nothing was reset.")
+        # From the page of a server or an API, where the next call is waited for.
+        for word, page in PAGES.items():
+            row = request.POST.get(word, "")
+            if row.isdecimal():
+                return redirect(page, row)
         return redirect("admin:tools_upstreamserver_breakers")
 
     @override
@@ -61,6 +70,14 @@ class BreakersView(UnfoldModelAdminViewMixin, TemplateView):
             "breakers": [_shown(one) for one in found],
             "may_change": self.request.user.has_perm("tools.change_upstreamserver"),
         }
+
+
+def breakers_by_name() -> dict[str, ShownBreaker] | None:
+    """Every breaker there is; None while Redis cannot be asked."""
+    try:
+        return {one.snapshot.service_name: one for one in breaker_status()}
+    except RedisDown:
+        return None
 
 
 def _shown(one: ShownBreaker) -> dict[str, Any]:

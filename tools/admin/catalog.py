@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -22,18 +23,26 @@ from tools.admin.cache import CacheView
 from tools.admin.conditions import when
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
+from tools.admin.once import once_a_row
+from tools.admin.schema_table import shown_table
+from tools.admin.switch_column import SwitchColumn
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
 from tools.admin.tool_clone import values_to_clone
-from tools.admin.tool_figures import add_figures, calls_link, failures, p95
+from tools.admin.tool_exchange import ToolExchange
+from tools.admin.tool_figures import add_figures, add_statuses, calls_link, failures, p95
+from tools.admin.tool_versions import VersionedTools
+from tools.admin.try_it.urls import MAY_TRY, try_it_urls
 from tools.contracts import ToolSource
 from tools.models import PipelineConfig, Tool, Toolset
+from tools.services.check_schema import SCHEMAS
+from tools.services.tool_exchange import owner_of
 from tools.services.tool_status import (
     ToolStatus,
     handler_faults,
+    index_faults,
     tool_faults,
     tool_status,
-    upstream_faults,
 )
 
 STATUS_COLOURS = {
@@ -70,6 +79,10 @@ def _pipeline_of(tool: Any) -> PipelineConfig | None:
     return found
 
 
+def _without_tables(fields: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in fields if name not in {"arguments", "result"})
+
+
 class ToolForm(forms.ModelForm):
     """A tool's definition; a built-in must name a function that exists."""
 
@@ -89,31 +102,40 @@ class ToolForm(forms.ModelForm):
 
 
 @admin.register(Tool)
-class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
+class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, VersionedTools):
     """What agents can call."""
 
     form = ToolForm
     list_display = (
-        *("name", "source", "enabled", "problem"),
-        *("calls_of_a_day", "failed_of_a_day", "p95_of_a_day", "updated"),
+        *("name", "source", "status_now", "enabled"),
+        *("calls_of_a_day", "failed_of_a_day", "p95_of_a_day", "problem"),
     )
+    list_fullwidth = True
     list_filter = ("enabled", "source", "read_only", "requires_context_management", "long_running")
     list_filter_submit = False
     search_fields = ("name", "title", "description")
     list_per_page = 50
-    actions = ("enable", "disable")
-    actions_detail = ("clone",)
-    readonly_fields = ("status", "problems", "recent", "examples", "created", "updated")
+    actions = ("enable", "disable", "export_selected")
+    actions_list = ("export_all", "import_tools")
+    actions_detail = ("try_it", "clone", "versions")
+    readonly_fields = (
+        *("status", "problems", "recent", "examples", "arguments", "result", "created", "updated"),
+    )
+    schema_rules: ClassVar = {one: one for one in SCHEMAS}
     warn_unsaved_form = True
 
     class Media:
-        js = ("tools/admin/copy.js",)
+        css: ClassVar = {"all": ("tools/admin/schemas.css", "tools/admin/switch.css")}
+        js = ("tools/admin/copy.js", "tools/admin/switch.js")
 
     fieldsets = (
         (None, {"fields": ("name", "title", "description", "enabled")}),
         ("State", {"fields": ("status", "problems", "recent")}),
         (CALLED, {"fields": ("examples",)}),
-        ("Arguments and result", {"fields": ("input_schema", "output_schema")}),
+        (
+            "Arguments and result",
+            {"fields": ("arguments", "input_schema", "result", "output_schema")},
+        ),
         (
             "Where the work is done",
             {"fields": ("source", "handler", "remote_name", "required_prefix")},
@@ -150,13 +172,18 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(CacheView.as_view(model_admin=self))
         # Before the others: the last of them takes whatever it is given for a row.
-        return [path("cache/", view, name="tools_tool_cache"), *super().get_urls()]
+        return [
+            path("cache/", view, name="tools_tool_cache"),
+            *try_it_urls(self),
+            *super().get_urls(),
+        ]
 
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """A tool that is being added has no state yet."""
         if obj is None:
-            return [one for one in self.fieldsets if one[0] not in {"State", CALLED}]
+            shown = [one for one in self.fieldsets if one[0] not in {"State", CALLED}]
+            return [(title, {"fields": _without_tables(one["fields"])}) for title, one in shown]
         owner = "pipeline" if _pipeline_of(obj) else "offer" if offer_of(obj) else ""
         if not owner:
             return self.fieldsets
@@ -187,7 +214,12 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         shown = super().get_changelist_instance(request)
         shown.result_list = list(shown.result_list)
         add_figures(shown.result_list)
+        add_statuses(shown.result_list)
         return shown
+
+    @admin.display(description="Status")
+    def status_now(self, tool: Any) -> SafeString:
+        return badge(tool.status_now, STATUS_COLOURS[tool.status_now])
 
     @admin.display(description="Calls, 24 h")
     def calls_of_a_day(self, tool: Tool) -> SafeString | str:
@@ -207,6 +239,14 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         copied = values_to_clone(given.pop("clone", ""))
         return {"input_schema": {"type": "object", "properties": {}}, **copied, **given}
 
+    def has_try_it_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return request.user.has_perm(MAY_TRY)
+
+    @action(description="Try it", permissions=["try_it"])  # type: ignore[untyped-decorator]
+    def try_it(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The form with which a person calls it."""
+        return redirect("admin:tools_tool_try", object_id)
+
     def has_clone_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return bool(self.has_add_permission(request))
 
@@ -214,21 +254,22 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     def clone(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The form for a new tool, filled in with what this one has."""
         tool = self.get_object(request, object_id)
-        if tool is not None and (_pipeline_of(tool) or offer_of(tool)):
-            messages.error(
-                request,
-                "This tool belongs to a pipeline or an MCP server, and cannot be cloned by itself.",
-            )
+        if tool is not None and (owner := owner_of(tool)):
+            told = f"This tool belongs to the {owner}, and cannot be cloned by itself."
+            messages.error(request, told)
             return redirect(reverse("admin:tools_tool_change", args=[object_id]))
         query = urlencode({"clone": object_id})
         return redirect(f"{reverse('admin:tools_tool_add')}?{query}")
 
     @override
     def faults_of(self, row: Any) -> list[str]:
-        of_server = upstream_faults(row) if row.source == ToolSource.UPSTREAM else []
-        return [*of_server, *tool_faults(row)]
+        # In a list they were asked for once.
+        listed = getattr(row, "backing_fault", None)
+        behind = index_faults(row) if listed is None else [listed] if listed else []
+        return [*behind, *tool_faults(row)]
 
     @admin.display(description="Status")
+    @once_a_row
     def status(self, tool: Tool) -> SafeString:
         found = tool_status(tool)
         return badge(found, STATUS_COLOURS[found])
@@ -252,10 +293,21 @@ class ToolAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
         return offer_link(tool)
 
     @admin.display(description="Latest calls")
+    @once_a_row
     def recent(self, tool: Tool) -> SafeString:
         return tool_calls.recent(tool)
 
+    @admin.display(description="Arguments")
+    def arguments(self, tool: Tool) -> SafeString:
+        return shown_table(tool.input_schema)
+
+    @admin.display(description="Result")
+    def result(self, tool: Tool) -> SafeString:
+        nothing = "Nothing is said about its parts." if tool.output_schema else "No fixed shape."
+        return shown_table(tool.output_schema, nothing=nothing)
+
     @admin.display(description="To paste")
+    @once_a_row
     def examples(self, tool: Any) -> SafeString:
         return tool_calls.examples(tool, tool.base_url)
 

@@ -34,6 +34,8 @@ LABELS = {
     Transport.SSE: "HTTP + SSE (older clients)",
     Transport.STDIO: "stdio (a process on this machine)",
 }
+# A client that sends a key where none is asked for is counted by its name and sees its toolsets only.
+KEY_CHOICES = (("send", "Send one"),)
 
 
 class ChoiceForm(forms.Form):
@@ -41,6 +43,7 @@ class ChoiceForm(forms.Form):
 
     toolset = forms.ChoiceField(label="Tools", required=False, widget=UnfoldAdminSelectWidget)
     transport = forms.ChoiceField(label="Transport", required=False, widget=UnfoldAdminSelectWidget)
+    key = forms.ChoiceField(label="Key", required=False, widget=UnfoldAdminSelectWidget)
 
     def __init__(self, data: Any, client: str) -> None:
         super().__init__(data)
@@ -50,6 +53,8 @@ class ChoiceForm(forms.Form):
             "transport",
             [("", f"Usual: {usual}"), *((one.value, LABELS[one]) for one in TRANSPORTS)],
         )
+        asked = "asks for one" if _keys_required() else "asks for none"
+        self._offer("key", [("", f"As the service says: it {asked}"), *KEY_CHOICES])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -88,12 +93,14 @@ class ConnectView(UnfoldModelAdminViewMixin, TemplateView):
             "command_line": _command_line(client, connection),
             "key_variable": KEY_VARIABLE,
             "keys_required": _keys_required(),
+            "sends_key": bool(connection.key_variable),
             "oauth": deployment().oauth is not None,
         }
 
     def _connection(self, client: str, chosen: dict[str, str]) -> Connection:
         transport = Transport(chosen.get("transport") or usual_transport(client))
-        needs_key = _keys_required() and transport is not Transport.STDIO
+        asked = _keys_required() and transport is not Transport.STDIO
+        needs_key = asked or bool(chosen.get("key"))
         return Connection(
             service=service_settings().service_name,
             base_url=f"{self.request.scheme}://{self.request.get_host()}",

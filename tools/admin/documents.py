@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.contrib import admin, messages
@@ -18,13 +19,14 @@ from django.utils.text import Truncator
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
-from tools.admin.journal import ReadOnlyAdmin
 from tools.admin.json_fields import panel, pretty
 from tools.admin.paginator import CappedPaginator
+from tools.admin.read_only import ReadOnlyAdmin
+from tools.admin.removal import Told, documents_told
 from tools.admin.texts import badge, moment, red
-from tools.models import Chunk, Document
+from tools.models import Chunk, Corpus, Document
 from tools.models.corpora import DocumentStatus
-from tools.services.corpora import remove_document
+from tools.services.corpora import CorpusFault, remove_document, retry_documents
 
 STATUS_COLOURS: Final = {
     DocumentStatus.PENDING: "info",
@@ -46,11 +48,12 @@ class DocumentAdmin(ModelAdmin):
         "name",
         "corpus",
         "status_badge",
+        "why",
         "held",
         "bytes",
-        "media_type",
         "updated",
     )
+    actions = ("retry",)
     list_filter = ("status", "corpus")
     list_filter_submit = False
     list_select_related = ("corpus",)
@@ -79,6 +82,29 @@ class DocumentAdmin(ModelAdmin):
     @override
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    @override
+    def get_deleted_objects(
+        self, objs: QuerySet[Any] | Sequence[Any], request: HttpRequest
+    ) -> Told:
+        return documents_told(objs, request)
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        """Nobody changes a document here; who may change its corpus may have it read again."""
+        return request.user.has_perm("tools.change_corpus")
+
+    @admin.action(description="Try again to read selected documents", permissions=["retry"])
+    def retry(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """Those of them that failed, with a new index version of each corpus."""
+        for corpus in Corpus.objects.filter(documents__in=queryset).distinct():
+            chosen = queryset.filter(corpus=corpus).values_list("pk", flat=True)
+            try:
+                version = retry_documents(corpus, list(chosen))
+            except CorpusFault as fault:
+                self.message_user(request, str(fault), messages.ERROR)
+            else:
+                told = f"{corpus.slug}: they are read again for index version {version.number}."
+                self.message_user(request, told, messages.SUCCESS)
 
     @override
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
@@ -130,6 +156,13 @@ class DocumentAdmin(ModelAdmin):
         if document.status == DocumentStatus.FAILED:
             return red(document.error or "not told")
         return document.error or "none"
+
+    @admin.display(description="Problem")
+    def why(self, document: Any) -> SafeString | str:
+        """In a list: shortened."""
+        told = Truncator(document.error).chars(EXCERPT)
+        failed = document.status == DocumentStatus.FAILED
+        return red(told or "not told") if failed else told or "-"
 
     @admin.display(description="Size", ordering="size")
     def bytes(self, document: Any) -> str:

@@ -7,11 +7,14 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from typing_extensions import override
 
-from tools.admin.journal import ReadOnlyAdmin
+from tools.admin.evaluate import EvaluateView, ResultsView
 from tools.admin.json_fields import panel, pretty
+from tools.admin.read_only import ReadOnlyAdmin
+from tools.admin.run_questions import questions_of
 from tools.admin.texts import moment, unbroken
 from tools.models import EvaluationRun
 
@@ -31,7 +34,7 @@ def _measure(name: str, title: str, unit: str = "") -> Any:
 
 @admin.register(EvaluationRun)
 class EvaluationRunAdmin(ReadOnlyAdmin):
-    """One row per run of `manage.py evaluate`, latest first."""
+    """One row for each pipeline of an evaluation, by a worker or by `manage.py evaluate`, latest first."""
 
     list_display = (
         "created",
@@ -55,11 +58,44 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
         ("Measures", {"fields": ("measures_shown", "comparison_shown")}),
         ("How it was asked", {"fields": ("parameters_shown",)}),
     )
+    change_form_outer_before_template = "tools/admin/run_questions.html"
+
+    class Media:
+        css = {"all": ("tools/admin/pipelines.css",)}
+
     ndcg = _measure("ndcg@10", "nDCG@10")
     recall_5 = _measure("recall@5", "Recall@5")
     recall_10 = _measure("recall@10", "Recall@10")
     mrr = _measure("mrr@10", "MRR@10")
     p95 = _measure("p95_ms", "p95", "ms")
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        views = (("evaluate/", EvaluateView, "evaluate"), ("results/", ResultsView, "results"))
+        # Before the others: the last of them takes whatever it is given for a row.
+        return [
+            *(
+                path(
+                    address,
+                    self.admin_site.admin_view(view.as_view(model_admin=self)),
+                    name=f"tools_evaluationrun_{name}",
+                )
+                for address, view, name in views
+            ),
+            *super().get_urls(),
+        ]
+
+    @override
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        run = self.get_object(request, object_id)
+        shown = {} if run is None else questions_of(run, all_of_them="all" in request.GET)
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationRun]:

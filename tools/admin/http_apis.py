@@ -17,6 +17,7 @@ from typing_extensions import override
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
+from tools.admin.api_breakers import add_breakers, breaker_part, breaker_shown
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.texts import badge, moment
 from tools.models import ApiService
@@ -60,7 +61,10 @@ class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
     """The HTTP APIs whose operations agents call as tools."""
 
     form = ApiServiceForm
-    list_display = ("slug", "base_url", "tools_held", "sign_in", "state", "last_import")
+    list_display = (
+        *("slug", "base_url", "tools_held", "sign_in", "state"),
+        *("breaker", "last_import"),
+    )
     search_fields = ("slug", "title", "description", "base_url")
     list_per_page = 50
     warn_unsaved_form = True
@@ -103,6 +107,25 @@ class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
         ]
 
     @override
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        shown = super().get_changelist_instance(request)
+        shown.result_list = list(shown.result_list)
+        add_breakers(shown.result_list)
+        return shown
+
+    @override
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        service = self.get_object(request, object_id)
+        shown = {} if service is None else breaker_part(request, service)
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
+
+    @override
     def response_post_save_add(self, request: HttpRequest, obj: ApiService) -> HttpResponse:
         """Right on to where operations come from."""
         return redirect("admin:tools_apiservice_change", obj.pk)
@@ -142,6 +165,10 @@ class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
     @admin.display(description="State", ordering="enabled")
     def state(self, service: Any) -> SafeString:
         return badge("on", "success") if service.enabled else badge("off", "warning")
+
+    @admin.display(description="Breaker")
+    def breaker(self, service: Any) -> SafeString | str:
+        return breaker_shown(service)
 
     @admin.display(description="Last import", ordering="imported_at")
     def last_import(self, service: Any) -> SafeString | str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -16,6 +16,9 @@ from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from tools.admin.json_check import JsonCheck
+from tools.schemas.syntax import SyntaxFault, read_json
+
 MONOSPACE = (
     "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 13px;"
 )
@@ -24,7 +27,11 @@ MOST_ROWS = 24
 
 
 class JsonTextarea(UnfoldAdminTextareaWidget):
-    """As many lines as the value has, within reason."""
+    """As many lines as the value has, within reason. A script makes a small editor of it."""
+
+    class Media:
+        css: ClassVar[dict[str, tuple[str, ...]]] = {"all": ("tools/admin/schemas.css",)}
+        js = ("tools/admin/json_editor.js",)
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
         super().__init__({"style": MONOSPACE, "spellcheck": "false", **(attrs or {})})
@@ -58,18 +65,15 @@ class JsonField(forms.JSONField):
         if value in self.empty_values:
             return self.empty() if self.empty else None
         try:
-            return json.loads(value)
-        except json.JSONDecodeError as fault:
-            place = f"line {fault.lineno}, column {fault.colno}"
-            raise ValidationError(
-                f"Not valid JSON at {place}: {fault.msg}.", code="invalid"
-            ) from fault
-        except RecursionError as fault:
-            raise ValidationError("Nested too deeply.", code="invalid") from fault
+            return read_json(value)
+        except SyntaxFault as fault:
+            place = fault.place
+            where = f" at line {place.line}, column {place.column}" if place else ""
+            raise ValidationError(f"Not valid JSON{where}: {fault}", code="invalid") from fault
 
 
-class JsonFieldsMixin:
-    """Gives a ModelAdmin's JSON fields the field and widget above."""
+class JsonFieldsMixin(JsonCheck):
+    """Gives a ModelAdmin's JSON fields the field and widget above, checked while somebody types."""
 
     formfield_overrides: Any = {models.JSONField: {"form_class": JsonField, "widget": JsonTextarea}}
 
@@ -80,6 +84,17 @@ class JsonFieldsMixin:
         if isinstance(field, JsonField) and not db_field.null:
             field.empty = db_field.get_default
         return field
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        """Tells the editors whom to ask."""
+        form = super().get_form(request, obj, **kwargs)  # type: ignore[misc]
+        for name, field in form.base_fields.items():
+            if isinstance(field.widget, JsonTextarea):
+                field.widget.attrs |= {
+                    "data-json-check": self.check_address,
+                    "data-json-name": name,
+                }
+        return form
 
 
 def pretty(value: Any) -> str:

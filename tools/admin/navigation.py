@@ -8,12 +8,14 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
-# Group, then title, icon, app and model of each entry, and its page if that is not the list.
+# Group, then title, icon, app and model of each entry, its page if that is not the list, and what
+# one must be allowed to do with the model if that is not to view it.
 PLAN = (
     (
         "Catalogue",
         (
             ("Tools", "build", "tools", "tool"),
+            ("Try it", "play_circle", "tools", "tool", "choose", "change"),
             ("Prompts", "chat", "tools", "prompt"),
             ("Resources", "article", "tools", "resource"),
             ("Toolsets", "inventory_2", "tools", "toolset"),
@@ -39,11 +41,13 @@ PLAN = (
         "Knowledge",
         (
             ("Pipelines", "account_tree", "tools", "pipelineconfig"),
+            ("Compare", "compare_arrows", "tools", "pipelineconfig", "compare"),
             ("Corpora", "library_books", "tools", "corpus"),
             ("Documents", "draft", "tools", "document"),
             ("Passages", "segment", "tools", "chunk"),
             ("Index versions", "layers", "tools", "indexversion"),
-            ("Evaluations", "query_stats", "tools", "evaluationrun"),
+            ("Question sets", "quiz", "tools", "questionset"),
+            ("Evaluations", "query_stats", "tools", "evaluationrun", "evaluate"),
         ),
     ),
     (
@@ -74,6 +78,7 @@ PLAN = (
             ("Users", "person", "auth", "user"),
             ("Groups", "group", "auth", "group"),
             ("Failed log-ins", "lock", "axes", "accessattempt"),
+            ("Audit trail", "manage_history", "tools", "auditentry"),
         ),
     ),
     ("Service", (("Configuration", "settings", "tools", "serviceconfiguration"),)),
@@ -111,6 +116,7 @@ def _items(request: HttpRequest, entries: Iterable[tuple[str, ...]]) -> list[dic
             link = reverse(f"admin:{app}_{model}_{page[0] if page else 'changelist'}")
         except NoReverseMatch:
             continue
-        if request.user.has_perm(f"{app}.view_{model}"):
+        needed = page[1] if len(page) > 1 else "view"
+        if request.user.has_perm(f"{app}.{needed}_{model}"):
             items.append({"title": title, "icon": icon, "link": link})
     return items

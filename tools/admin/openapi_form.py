@@ -19,6 +19,7 @@ from tools.services.fetch_document import FetchFault, fetch_document
 from tools.services.import_openapi import Preview
 
 LARGEST_BYTES: Final = 20 << 20
+MOST_ARGUMENTS: Final = 8
 
 
 class ImportForm(forms.Form):
@@ -86,6 +87,7 @@ def shown_preview(found: Preview, text: str) -> dict[str, Any]:
             "note": changed.get(one.key, ""),
             "collides": found.collisions.get(one.key, ""),
             "warnings": one.warnings,
+            "arguments": _arguments(one.input_schema),
         }
         for one in found.imported.operations
     ]
@@ -101,6 +103,14 @@ def shown_preview(found: Preview, text: str) -> dict[str, Any]:
 def digest_of(text: str) -> str:
     """What a document is known by between the page that shows it and the one that saves it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _arguments(schema: Mapping[str, Any]) -> str:
+    """The names of what a tool takes; those it needs with a star."""
+    needed = schema.get("required") or ()
+    names = [f"{name}*" if name in needed else name for name in schema.get("properties") or ()]
+    more = len(names) - MOST_ARGUMENTS
+    return ", ".join(names[:MOST_ARGUMENTS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _changed(found: Preview) -> Mapping[str, str]:

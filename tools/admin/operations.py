@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin
@@ -116,6 +116,7 @@ class ApiOperationAdmin(JsonFieldsMixin, ModelAdmin):
     """What agents can ask HTTP APIs for."""
 
     form = ApiOperationForm
+    schema_rules: ClassVar = {"input_schema": "input_schema"}
     # Made with the operation.
     exclude = ("tool",)
     list_display = ("asked", "tool_link", "service", "state", "origin")

@@ -7,21 +7,24 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
-from django.http import HttpRequest
-from django.urls import reverse
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
-from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from tools.admin import pipeline_live
 from tools.admin.catalog import STATUS_COLOURS
+from tools.admin.compare import ComparedView, CompareView
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.texts import badge, moment, red, unbroken
 from tools.models import PipelineConfig, Tool
 from tools.models.pipelines import TOOL_PREFIX, technique_choices
-from tools.services.pipeline_status import pipeline_status, queries_under_way
+from tools.services.pipeline_status import PipelineStatus, pipeline_status
 from tools.techniques import Technique, input_schema, techniques
 
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
@@ -60,31 +63,22 @@ class PipelineForm(forms.ModelForm):
         return cleaned
 
 
-class PipelineChangeList(ChangeList):
-    """Asks the workers what they are at once, not for every row."""
-
-    @override
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        queries = queries_under_way()
-        for row in self.result_list:
-            row.queries_under_way = queries
-
-
 @admin.register(PipelineConfig)
 class PipelineConfigAdmin(JsonFieldsMixin, ModelAdmin):
     """The pipelines that agents call as tools."""
 
     form = PipelineForm
-    list_display = ("pipeline_name", "tool_link", "corpus", "status", "running", "limits")
+    list_display = ("pipeline_name", "tool_link", "corpus", "status", "limits")
     list_select_related = ("tool", "corpus")
     search_fields = ("pipeline_name", "tool__name", "corpus__slug")
     autocomplete_fields = ("corpus", "web_search_tool")
-    readonly_fields = ("status", "problems", "running", "tool_link", "takes", "updated")
+    readonly_fields = ("status", "problems", "tool_link", "takes", "updated")
     warn_unsaved_form = True
+    list_before_template = "tools/admin/pipelines_live.html"
+    change_form_outer_before_template = "tools/admin/pipeline_page.html"
     fieldsets = (
         (None, {"fields": ("pipeline_name", "corpus", "tool_link")}),
-        ("State", {"fields": ("status", "problems", "running", "updated")}),
+        ("State", {"fields": ("status", "problems", "updated")}),
         ("Parameters", {"fields": ("default_parameters", "takes", "web_search_tool")}),
         ("Limits", {"fields": ("max_concurrent_queries", "timeout_seconds", "max_tokens")}),
     )
@@ -107,37 +101,80 @@ class PipelineConfigAdmin(JsonFieldsMixin, ModelAdmin):
             if title != "State"
         ]
 
+    class Media:
+        css = {"all": ("tools/admin/pipelines.css",)}
+        js = ("tools/admin/follow.js",)
+
     @override
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PipelineChangeList]:
-        return PipelineChangeList
+    def get_urls(self) -> list[URLPattern]:
+        compare = CompareView.as_view(model_admin=self)
+        compared = ComparedView.as_view(model_admin=self)
+        pages = (
+            ("compare/", compare, "compare"),
+            ("compared/", compared, "compared"),
+            ("live/", self.live_view, "live"),
+            ("<int:pk>/live/", self.live_one_view, "live_one"),
+        )
+        # Before the others: the last of them takes whatever it is given for a row.
+        return [
+            *(
+                path(where, self.admin_site.admin_view(view), name=f"tools_pipelineconfig_{name}")
+                for where, view, name in pages
+            ),
+            *super().get_urls(),
+        ]
+
+    @override
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        shown = pipeline_live.list_part(request) if self.has_view_permission(request) else {}
+        return super().changelist_view(request, {**(extra_context or {}), **shown})
+
+    @override
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        pipeline = self.get_object(request, object_id)
+        seen = pipeline is not None and self.has_view_permission(request, pipeline)
+        shown = pipeline_live.page(request, pipeline) if seen else {}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
+
+    def live_view(self, request: HttpRequest) -> HttpResponse:
+        """The part of the list that changes by itself."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        shown = pipeline_live.list_part(request)
+        return render(request, "tools/admin/pipelines_now.html", shown)
+
+    def live_one_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The part of a pipeline's page that changes by itself."""
+        pipeline = self.get_object(request, str(pk))
+        if pipeline is None:
+            raise Http404
+        if not self.has_view_permission(request, pipeline):
+            raise PermissionDenied
+        shown = pipeline_live.page_part(request, pipeline)
+        return render(request, "tools/admin/pipeline_now.html", shown)
 
     @admin.display(description="Status")
     def status(self, pipeline: Any) -> SafeString:
-        found = pipeline_status(pipeline)
+        found = _status(pipeline)
         return badge(found.status, STATUS_COLOURS[found.status])
 
     @admin.display(description="Problems")
     def problems(self, pipeline: Any) -> SafeString | str:
-        found = pipeline_status(pipeline).problems
+        found = _status(pipeline).problems
         return format_html_join("", "{}<br>", ((red(fault),) for fault in found)) or "none"
 
     @admin.display(description="Tool", ordering="tool__name")
     def tool_link(self, pipeline: Any) -> SafeString:
         address = reverse("admin:tools_tool_change", args=[pipeline.tool_id])
         return format_html(LINK, address, pipeline.tool.name)
-
-    @admin.display(description="Running now")
-    def running(self, pipeline: Any) -> str:
-        queries = (
-            pipeline.queries_under_way
-            if hasattr(pipeline, "queries_under_way")
-            else queries_under_way()
-        )
-        if queries is None:
-            return "not known"
-        mine = [one for one in queries if one.get("pipeline") == pipeline.pipeline_name]
-        stages = ", ".join(str(one["stage"]) for one in mine if one.get("stage"))
-        return f"{len(mine)} ({stages})" if stages else str(len(mine))
 
     @admin.display(description="Limits")
     def limits(self, pipeline: Any) -> str:
@@ -154,6 +191,14 @@ class PipelineConfigAdmin(JsonFieldsMixin, ModelAdmin):
     @admin.display(description="Updated", ordering="updated_at")
     def updated(self, pipeline: Any) -> str:
         return moment(pipeline.updated_at)
+
+
+def _status(pipeline: Any) -> PipelineStatus:
+    """Asked for once: the theme calls what it shows several times."""
+    if not hasattr(pipeline, "computed_status"):
+        pipeline.computed_status = pipeline_status(pipeline)
+    found: PipelineStatus = pipeline.computed_status
+    return found
 
 
 def _parameters(technique: type[Technique], defaults: dict[str, Any]) -> SafeString:

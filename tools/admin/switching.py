@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 
 from tools.admin.texts import moment, red
@@ -40,7 +40,9 @@ class SwitchedRows:
         if not faults:
             return "-"
         more = f" (+{len(faults) - 1})" if len(faults) > 1 else ""
-        return red(Truncator(faults[0]).chars(LONGEST_SHOWN) + more)
+        told = red(Truncator(faults[0]).chars(LONGEST_SHOWN) + more)
+        # Between columns that do not wrap it would be one word wide.
+        return format_html('<span style="display: inline-block; min-width: 9rem">{}</span>', told)
 
     @admin.display(description="Problems")
     def problems(self, row: Any) -> str:

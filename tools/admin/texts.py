@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -10,8 +11,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 
+@lru_cache(maxsize=256)
 def badge(text: str, colour: str) -> SafeString:
-    """`text` in a box; colours are unfold's: success, warning, danger, info, primary."""
+    """`text` in a box; colours are unfold's: success, warning, danger, info, primary.
+
+    Lists have the same few badges in every row.
+    """
     return render_to_string("unfold/helpers/label.html", {"text": text, "type": colour})
 
 

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 import jsonschema_rs
 from django.template.loader import render_to_string
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from tools.admin.request_log import addresses
 from tools.models import Tool, ToolRequest
 from tools.schemas.example import example_of
 from tools.selectors import service_settings
@@ -28,25 +27,32 @@ def examples(tool: Tool, base_url: str) -> SafeString:
     """Calls to paste, to the service at `base_url`."""
     arguments = example_of(tool.input_schema)
     given: dict[str, Any] = arguments if isinstance(arguments, dict) else {}
-    key = KEY_VARIABLE if service_settings().security_api_keys_enabled else ""
-    call = Called(tool.name, given, base_url, key)
     return render_to_string(
         "tools/admin/tool_examples.html",
         {
-            "examples": [
-                {"id": f"call-{name}", "lead": lead, "text": write(call)}
-                for name, lead, write in _SHOWN
-            ],
+            **call_texts(tool.name, given, base_url),
             "complete": _fits(tool.input_schema, given),
-            "key_variable": key,
         },
     )
+
+
+def call_texts(tool: str, arguments: dict[str, Any], base_url: str) -> dict[str, Any]:
+    """One call as texts to paste, and the variable that holds the key where one is needed."""
+    key = KEY_VARIABLE if service_settings().security_api_keys_enabled else ""
+    call = Called(tool, arguments, base_url, key)
+    return {
+        "examples": [
+            {"id": f"call-{name}", "lead": lead, "text": write(call)}
+            for name, lead, write in _SHOWN
+        ],
+        "key_variable": key,
+    }
 
 
 def recent(tool: Tool) -> SafeString:
     """The latest calls, each with the way to its row of the request log."""
     rows = ToolRequest.objects.filter(tool_id=tool.name).order_by("-received_at")
-    log = f"{reverse('admin:tools_toolrequest_changelist')}?{urlencode({'tool__exact': tool.name})}"
+    log = addresses.of_tool(tool.name)
     return render_to_string(
         "tools/admin/tool_recent.html", {"rows": rows[:MOST_RECENT], "log": log}
     )

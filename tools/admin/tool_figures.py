@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from tools.admin.request_log import addresses
 from tools.figures import CallStatistics
-from tools.selectors.figures import By, Chosen, aligned, call_figures
+from tools.selectors.figures import By, aligned, each
 from tools.selectors.hours import Counted, tool_hours
+from tools.services.tool_status import backing_faults, tool_statuses
 
 HOURS: Final = 24
 _STEP: Final = 4
@@ -31,12 +31,11 @@ class ToolFigures:
 
 
 def add_figures(tools: Sequence[Any]) -> None:
-    """Give each tool of a page its `figures`, at the price of three queries for all."""
+    """Give each tool of a page its `figures`, at the price of a few queries for all."""
     names = [tool.name for tool in tools]
     now = datetime.now(UTC)
     since = aligned(now - timedelta(hours=HOURS), now)
-    chosen = Chosen(tools=names)
-    groups = call_figures(since, now, by=By.TOOL, chosen=chosen, most=len(names)).groups
+    groups = each(By.TOOL, since, now, names)
     hours = tool_hours(names, now, HOURS)
     for tool in tools:
         tool.figures = ToolFigures(
@@ -44,16 +43,23 @@ def add_figures(tools: Sequence[Any]) -> None:
         )
 
 
+def add_statuses(tools: Sequence[Any]) -> None:
+    """Give each tool of a page its `status_now` and `backing_fault`, as its own page would tell them."""
+    faults = backing_faults(tools)
+    statuses = tool_statuses(tools, faults)
+    for tool in tools:
+        tool.status_now = statuses[tool.name]
+        tool.backing_fault = faults.get(tool.pk, "")
+
+
 def calls_link(tool: Any) -> SafeString | str:
     """How many, with the way to them."""
     found: ToolFigures = tool.figures
     if not found.calls.total:
         return "-"
-    query = {"tool__exact": tool.name, "received_at__gte": found.since.isoformat()}
     return format_html(
-        '<a class="text-primary-600 dark:text-primary-500" href="{}?{}">{}</a>',
-        reverse("admin:tools_toolrequest_changelist"),
-        urlencode(query),
+        '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>',
+        addresses.of_tool(tool.name, found.since),
         f"{found.calls.total:,}",
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tools.models import UpstreamItem
 from tools.services.approve_upstream import differences_of
+from tools.upstreams.differences import Difference
 
 # How hidden characters are written out.
 _HIDDEN: Final = re.compile("(\u2423U\\+[0-9A-F]{4,6})")
@@ -42,18 +43,21 @@ class Shown:
 
 def shown_differences(item: UpstreamItem) -> list[Shown]:
     """What the server says otherwise than was approved, or all it says when nothing was."""
-    if item.offered is None:
-        return []
+    return [] if item.offered is None else shown(differences_of(item))
+
+
+def shown(differences: Iterable[Difference]) -> list[Shown]:
+    """Differences in pieces that can be marked."""
     found = []
-    for one in differences_of(item):
+    for one in differences:
         old, new = one.parts()
         # What is new as a whole needs no mark at every word.
         whole = one.old is None or one.new is None
         found.append(
             Shown(
                 one.where,
-                None if one.old is None else list(_pieces(old, marks=not whole)),
-                None if one.new is None else list(_pieces(new, marks=not whole)),
+                None if one.old is None else list(pieces(old, marks=not whole)),
+                None if one.new is None else list(pieces(new, marks=not whole)),
             )
         )
     return found
@@ -67,7 +71,8 @@ def shown_findings(item: UpstreamItem) -> list[dict[str, Any]]:
     ]
 
 
-def _pieces(parts: list[tuple[bool, str]], *, marks: bool) -> Iterator[Piece]:
+def pieces(parts: list[tuple[bool, str]], *, marks: bool) -> Iterator[Piece]:
+    """Runs of text to show, those that stand for hidden characters apart."""
     for marked, text in parts:
         for place, piece in enumerate(_HIDDEN.split(text)):
             if piece:

@@ -15,6 +15,7 @@ from typing_extensions import override
 from unfold.admin import ModelAdmin
 
 from tools.admin.breakers import BreakersView
+from tools.admin.upstream_log import log_page
 from tools.admin.upstream_page import server_page
 from tools.models import UpstreamServer
 from tools.services.ask_upstream import AskFault, Purpose, ask
@@ -30,6 +31,7 @@ class LookPages(ModelAdmin):
             ("test", require_POST(self._test)),
             ("refresh", require_POST(self._refresh)),
             ("status", require_GET(self._status)),
+            ("log", require_GET(self._log)),
         )
         # Before the others: the last of them takes whatever it is given for a row.
         return [
@@ -54,7 +56,7 @@ class LookPages(ModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         server = self.get_object(request, object_id)
-        shown = {} if server is None else self._page(request, server)
+        shown = {} if server is None else {**self._page(request, server), **log_page(server)}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 
     @admin.action(description="Refresh tools of selected servers", permissions=["change"])
@@ -92,6 +94,13 @@ class LookPages(ModelAdmin):
         if not self.has_view_permission(request, server):
             raise PermissionDenied
         return render(request, "tools/admin/upstream_status.html", self._page(request, server))
+
+    def _log(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The part of the page that follows what the server's program writes."""
+        server = self._found(request, pk)
+        if not self.has_view_permission(request, server):
+            raise PermissionDenied
+        return render(request, "tools/admin/upstream_log.html", log_page(server))
 
     def _found(self, request: HttpRequest, pk: int) -> UpstreamServer:
         server: UpstreamServer | None = self.get_object(request, str(pk))

@@ -75,7 +75,7 @@ class UpstreamServerAdmin(ServerColumns, KeptSecrets, SwitchedRows, JsonFieldsMi
     fieldsets = FIELDSETS
 
     class Media:
-        js = ("tools/admin/follow.js", "tools/admin/confirm.js")
+        js = ("tools/admin/follow.js", "tools/admin/tail.js", "tools/admin/confirm.js")
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[UpstreamServer]:

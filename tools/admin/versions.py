@@ -13,8 +13,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from typing_extensions import override
 
-from tools.admin.journal import ReadOnlyAdmin
 from tools.admin.json_fields import panel, pretty
+from tools.admin.read_only import ReadOnlyAdmin
 from tools.admin.texts import badge, moment, red, unbroken
 from tools.models import IndexVersion
 from tools.models.corpora import VersionState

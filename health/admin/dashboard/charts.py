@@ -13,16 +13,14 @@ from typing import Final
 
 from django.utils import timezone
 
-from health.admin.dashboard import log
 from health.admin.dashboard.ranges import Stretch
+from tools.admin.charts import HEIGHT, WIDTH, nice_top
+from tools.admin.request_log import addresses as log
 from tools.figures import CallStatistics
 from tools.selectors.figures import Point
 
-WIDTH: Final = 1000.0
-HEIGHT: Final = 100.0
 # Of a step, so that neighbours are told apart.
 BAR: Final = 0.8
-_STEPS: Final = (1, 2, 5, 10)
 Measure = Callable[[CallStatistics], float | None]
 
 
@@ -165,15 +163,6 @@ class _Shown:
         ends = written(self._stretch.until)
         begins = written(self._points[0].begins_at) if self._points else ends
         return Chart(name, unit, f"{top:,g}", begins, ends, bars, lines, looks, empty)
-
-
-def nice_top(value: float, least: float) -> float:
-    """The next round number, for the top of a chart."""
-    value = max(value, least)
-    size = 1.0
-    while size * 10 <= value:
-        size *= 10
-    return next(step * size for step in _STEPS if step * size >= value)
 
 
 def told(point: Point) -> str:

@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.views.generic import View
 from unfold.views import UnfoldModelAdminViewMixin
 
-from health.admin.dashboard import log
 from health.admin.dashboard.panels import Tile
 from health.conf import QUEUES
+from tools.admin.request_log import addresses as log
 from tools.admin.texts import plural
 from tools.selectors.live import MOST_COUNTED, calls_under_way
-from tools.services.breaker_status import BreakerState, RedisDown, ShownBreaker, breaker_status
-from tools.services.live_load import Load, live_load
+from tools.services.breaker_status import BreakerState, ShownBreaker
+from tools.services.live_load import Load, live_status
 
 PART: Final = "admin:health_healthsnapshot_live"
 PERMISSION: Final = "tools.view_toolrequest"
@@ -36,8 +36,10 @@ class LiveView(UnfoldModelAdminViewMixin, View):
 
 def live(request: HttpRequest) -> list[Tile]:
     """What runs and what waits."""
-    load = live_load(QUEUES)
-    return [_calls(), _queries(load), _queue(load), _backlog(load), _breakers()]
+    found = live_status(QUEUES)
+    load = found.load if found else None
+    breakers = found.breakers if found else None
+    return [_calls(), _queries(load), _queue(load), _backlog(load), _breakers(breakers)]
 
 
 def _calls() -> Tile:
@@ -62,17 +64,15 @@ def _queue(load: Load | None) -> Tile:
 
 
 def _backlog(load: Load | None) -> Tile:
-    page = reverse(log.PAGE)
+    page = log.calls()
     if load is None:
         return Tile("Not yet logged", UNKNOWN, NO_REDIS, page, bad=True)
     return Tile("Not yet logged", f"{load.backlog:,}", "events on their way to the log", page)
 
 
-def _breakers() -> Tile:
+def _breakers(found: list[ShownBreaker] | None) -> Tile:
     page = reverse("admin:tools_upstreamserver_breakers")
-    try:
-        found = breaker_status()
-    except RedisDown:
+    if found is None:
         return Tile("Breakers", UNKNOWN, NO_REDIS, page, bad=True)
     unwell = [one for one in found if one.snapshot.state is not BreakerState.CLOSED]
     if not unwell:

@@ -11,17 +11,15 @@ from django.urls import reverse
 from health.admin.banner import stale_after
 from health.admin.dashboard.charts import charts
 from health.admin.dashboard.live import PART, PERMISSION, live
-from health.admin.dashboard.panels import steps, tables, tiles
+from health.admin.dashboard.panels import LISTED, steps, tables, tiles
 from health.admin.dashboard.ranges import RANGES, chosen, stretch
 from health.admin.words import COLOURS, ago
 from health.known import known_report
 from health.models import StatusChange
-from tools.selectors.figures import By, call_figures, call_series
+from tools.selectors.figures import By, all_calls, busiest, call_series, each
 
 INCIDENTS_SINCE: Final = timedelta(days=7)
 MOST_INCIDENTS: Final = 8
-# All tools are looked at: the slowest need not be among the busiest.
-MOST_TOOLS: Final = 1000
 
 
 def context(request: HttpRequest, given: dict[str, Any]) -> dict[str, Any]:
@@ -57,16 +55,17 @@ def _health() -> dict[str, Any]:
 def _calls(request: HttpRequest) -> dict[str, Any]:
     over = chosen(request.GET.get("range", ""))
     shown = stretch(over)
-    by_tool = call_figures(shown.since, shown.until, by=By.TOOL, most=MOST_TOOLS)
-    by_caller = call_figures(shown.since, shown.until, by=By.CALLER)
+    # All of them: the slowest need not be among the busiest.
+    by_tool = each(By.TOOL, shown.since, shown.until)
+    by_caller = busiest(By.CALLER, shown.since, shown.until, LISTED)
     points = call_series(shown.since, shown.until, shown.step)
     return {
         "ranges": list(RANGES),
         "chosen": over.name,
-        "tiles": tiles(by_tool.total, shown),
+        "tiles": tiles(all_calls(shown.since, shown.until), shown),
         "charts": charts(points, shown),
         "steps": steps(points, shown),
-        "tables": tables(by_tool.groups, by_caller.groups, shown),
+        "tables": tables(by_tool, by_caller, shown),
         "live": live(request),
         "live_part": reverse(PART),
     }

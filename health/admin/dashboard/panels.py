@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from health.admin.dashboard import log
 from health.admin.dashboard.charts import written
 from health.admin.dashboard.ranges import Stretch
+from tools.admin.request_log import addresses as log
 from tools.figures import CallStatistics
 from tools.selectors.figures import Point
 from tools.selectors.live import caller_names
@@ -16,6 +16,7 @@ from tools.selectors.live import caller_names
 LISTED: Final = 5
 # Fewer calls say nothing about how slow a tool is, or how often it fails.
 LEAST_CALLS: Final = 3
+MILLIONS: Final = 100_000_000
 Groups = Mapping[str, CallStatistics]
 
 
@@ -30,13 +31,19 @@ class Tile:
     bad: bool = False
 
 
+# A figure, and the calls it was taken from.
+Figure = tuple[str, str]
+# Its name, all of its calls, and its figures.
+Row = tuple[str, str, Sequence[Figure]]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Names and figures of each, with the calls behind them."""
 
     name: str
     columns: Sequence[str]
-    rows: Sequence[tuple[str, str, Sequence[str]]]
+    rows: Sequence[Row]
 
 
 def tiles(calls: CallStatistics, over: Stretch) -> list[Tile]:
@@ -63,7 +70,7 @@ def tiles(calls: CallStatistics, over: Stretch) -> list[Tile]:
         ),
         Tile(
             "Tokens saved",
-            f"{saved:,}",
+            many(saved),
             f"in {calls.shortened:,} shortened answers",
             behind(tokens_after__isnull="False"),
         ),
@@ -83,7 +90,7 @@ def tables(tools: Groups, callers: Groups, over: Stretch) -> list[Table]:
         _table("Busiest tools", tools.items(), over, by="tool"),
         _table("Busiest callers", callers.items(), over, by="caller", names=names),
         _table("Slowest tools", slow, over, by="tool"),
-        _table("Most failing tools", failing, over, by="tool", only=log.FAILED),
+        _table("Most failing tools", failing, over, by="tool", failing=True),
     ]
 
 
@@ -94,17 +101,25 @@ def _table(
     *,
     by: str,
     names: Mapping[str, str] | None = None,
-    only: Mapping[str, str] | None = None,
+    failing: bool = False,
 ) -> Table:
-    rows = [
-        (
-            (names or {}).get(group, group),
-            log.calls(over.since, over.until, **{f"{by}__exact": group}, **(only or {})),
-            (f"{calls.total:,}", percent(calls.error_rate), milliseconds(calls.p95_ms)),
-        )
-        for group, calls in list(groups)[:LISTED]
-    ]
+    rows = []
+    for group, calls in list(groups)[:LISTED]:
+        chosen = {f"{by}__exact": group}
+        every = log.calls(over.since, over.until, **chosen)
+        failed = log.calls(over.since, over.until, **chosen, **log.FAILED)
+        figures = [
+            (f"{calls.total:,}", every),
+            (percent(calls.error_rate), failed),
+            (milliseconds(calls.p95_ms), every),
+        ]
+        rows.append(((names or {}).get(group, group), failed if failing else every, figures))
     return Table(name, ("Calls", "Failed", "p95"), rows)
+
+
+def many(count: int) -> str:
+    """Exact while it fits a tile, then in millions."""
+    return f"{count:,}" if count < MILLIONS else f"{count / 1_000_000:,.1f} million"
 
 
 def percent(share: float) -> str:
@@ -115,19 +130,18 @@ def milliseconds(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f} ms"
 
 
-def steps(points: Iterable[Point], over: Stretch) -> list[tuple[str, str, Sequence[str]]]:
+def steps(points: Iterable[Point], over: Stretch) -> list[Row]:
     """The charts as a table, for whoever cannot see them; steps without calls are left out."""
-    return [
-        (
-            written(one.begins_at),
-            log.calls(one.begins_at, min(one.begins_at + over.step, over.until)),
-            (
-                f"{one.calls.total:,}",
-                percent(one.calls.error_rate),
-                milliseconds(one.calls.p50_ms),
-                milliseconds(one.calls.p95_ms),
-            ),
-        )
-        for one in points
-        if one.calls.total
+    return [_step(one, over) for one in points if one.calls.total]
+
+
+def _step(one: Point, over: Stretch) -> Row:
+    until = min(one.begins_at + over.step, over.until)
+    every = log.calls(one.begins_at, until)
+    figures = [
+        (f"{one.calls.total:,}", every),
+        (percent(one.calls.error_rate), log.calls(one.begins_at, until, **log.FAILED)),
+        (milliseconds(one.calls.p50_ms), every),
+        (milliseconds(one.calls.p95_ms), every),
     ]
+    return written(one.begins_at), every, figures

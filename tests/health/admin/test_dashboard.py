@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
-from health.admin.dashboard.charts import charts, nice_top
+from health.admin.dashboard.charts import charts
 from health.admin.dashboard.ranges import RANGES, chosen, stretch
 from health.models import StatusChange
 from health.record import record
@@ -26,6 +26,7 @@ from tests.events import closing, opening
 from tests.factories import make_client, make_tool
 from tests.health.reports import report
 from tests.tools.admin.pages import text
+from tools.admin.charts import nice_top
 from tools.conf import deployment
 from tools.figures import CallStatistics
 from tools.selectors.figures import Point
@@ -89,15 +90,27 @@ def test_numbers_are_those_of_the_calls_and_lead_to_them(
     assert tiles(text(admin_client.get(PAGE + "?range=6h")))["Calls"][0] == "9"
 
 
+CELL = re.compile(r'<td><a href="([^"]+)">([^<]*)</a></td>')
+
+
 def rows(page: str, table: str) -> list[tuple[str, str, list[str]]]:
     """Name, link and figures of each row of a table."""
-    part = page.split(f'role="region" aria-label="{table}">')[1].partition("</table>")[0]
-    found = re.findall(
-        r'<th scope="row"><a href="([^"]+)">([^<]*)</a></th>((?:<td>[^<]*</td>)*)', part
-    )
     return [
-        (unescape(name), unescape(link), re.findall(r"<td>([^<]*)</td>", figures))
-        for link, name, figures in found
+        (name, link, [figure for _, figure in cells]) for name, link, cells in linked(page, table)
+    ]
+
+
+def linked(page: str, table: str) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Name and link of each row of a table, and the link and text of each of its figures."""
+    part = page.split(f'role="region" aria-label="{table}">')[1].partition("</table>")[0]
+    found = re.findall(r'<th scope="row"><a href="([^"]+)">([^<]*)</a></th>(.*?)</tr>', part)
+    return [
+        (
+            unescape(name),
+            unescape(link),
+            [(unescape(behind), figure) for behind, figure in CELL.findall(cells)],
+        )
+        for link, name, cells in found
     ]
 
 
@@ -118,6 +131,8 @@ def test_tools_and_callers_are_ranked_and_lead_to_their_calls(
     (failing,) = rows(page, "Most failing tools")
     assert (failing[0], failing[2][:2]) == ("slow", ["4", "25.0 %"])
     assert listed(admin_client, failing[1]) == 1
+    ((_, _, behind),) = linked(page, "Most failing tools")
+    assert [listed(admin_client, link) for link, _ in behind] == [4, 1, 4]
     busiest = rows(page, "Busiest callers")[0]
     assert busiest[0] == '<b>"agent" & co</b>'
     assert "<b>" not in page
@@ -216,6 +231,13 @@ def test_every_range_can_be_shown_in_few_queries(
     assert answer.status_code == 200
     assert len(counted) <= 30
     assert f">{chosen(name).name}</a>" in text(answer)
+
+
+def test_very_large_numbers_are_told_in_millions(admin_client: Client, redis_url: str) -> None:
+    for _ in range(2):
+        call(tool="echo", tokens_before=1_000_000_000, tokens_after=300)
+    shown = tiles(text(admin_client.get(PAGE)))
+    assert shown["Tokens saved"][0] == "2,000.0 million"
 
 
 @pytest.mark.parametrize(

@@ -94,3 +94,15 @@ def test_without_redis_the_page_says_so(
         assert "Nothing was reset." in text(page)
     finally:
         deployment.cache_clear()
+
+
+def test_open_breaker_is_reset_on_the_page_of_its_server(
+    admin_client: Client, open_breaker: UpstreamServer
+) -> None:
+    here = address(UpstreamServer, "change", open_breaker.pk)
+    assert "Reset the breaker" in text(admin_client.get(here))
+    sent = {"breaker": "mcp:todo", "server": str(open_breaker.pk)}
+    page = admin_client.post(reverse(PAGE), sent, follow=True)
+    assert page.redirect_chain[-1][0] == here
+    assert "The breaker of mcp:todo is closed." in text(page)
+    assert "Reset the breaker" not in text(page)

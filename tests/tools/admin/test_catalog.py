@@ -216,7 +216,8 @@ def test_list_costs_the_same_queries_for_any_number_of_tools(
 ) -> None:
     for _ in range(30):
         make_tool()
-    with django_assert_max_num_queries(11):
+    # Three of them are for the statuses, whatever the sources.
+    with django_assert_max_num_queries(14):
         admin_client.get(address(Tool, "changelist"))
 
 

@@ -106,3 +106,11 @@ def test_button_that_copies_is_hidden_until_its_script_runs(admin_client: Client
     source = re.search(r'<script src="/static/([^"]+copy\.js)"', page)
     assert source is not None
     assert finders.find(source[1]) is not None
+
+
+def test_key_can_be_sent_where_none_is_asked_for(admin_client: Client) -> None:
+    make_service(security_api_keys_enabled=False)
+    assert "CONTROL_PLANE_KEY" not in shown(admin_client)
+    assert "Bearer ${CONTROL_PLANE_KEY}" in shown(admin_client, "?key=send")
+    stdio = shown(admin_client, "?key=send&client=claude-code&transport=stdio")
+    assert json.loads(stdio)["mcpServers"]

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
 
+from tests.failing_services import fail
 from tests.tools.admin.pages import address, submit, text
+from tools.conf import deployment
+from tools.guards.breaker import CircuitBreakerConfig
 from tools.models import ApiService
 from tools.vault import unseal
 
@@ -55,3 +62,31 @@ def test_what_cannot_be_is_told_at_its_field(
 ) -> None:
     page = submit(admin_client, address(ApiService, "change", service.pk), **{field: value})
     assert told in text(page)
+
+
+def test_an_open_breaker_is_shown_and_reset_on_the_page(
+    admin_client: Client, service: ApiService, redis_url: str
+) -> None:
+    page = address(ApiService, "change", service.pk)
+    assert "Not called yet." in text(admin_client.get(page))
+    fail(redis_url, service.dependency, 5, CircuitBreakerConfig())
+    assert "OPEN" in text(admin_client.get(address(ApiService, "changelist")))
+    assert "5 of 5 failures in a row; calls are refused" in text(admin_client.get(page))
+    told = {"breaker": service.dependency, "service": service.pk}
+    answer = admin_client.post(reverse("admin:tools_upstreamserver_breakers"), told, follow=True)
+    assert answer.redirect_chain == [(page, 302)]
+    assert "The breaker of api:shop is closed." in text(answer)
+    assert "calls are refused" not in text(answer)
+
+
+def test_without_redis_the_breaker_is_not_known(
+    admin_client: Client, service: ApiService, settings: Settings, tmp_path: Path
+) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/nowhere.sock"
+    deployment.cache_clear()
+    try:
+        assert "not known" in text(admin_client.get(address(ApiService, "changelist")))
+        page = text(admin_client.get(address(ApiService, "change", service.pk)))
+        assert "Not known: Redis cannot be reached" in page
+    finally:
+        deployment.cache_clear()

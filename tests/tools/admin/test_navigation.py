@@ -38,15 +38,17 @@ def test_administrator_sees_every_area() -> None:
         "Access",
         "Service",
     ]
-    assert groups["Catalogue"] == ["Tools", "Prompts", "Resources", "Toolsets", "Cache"]
+    assert groups["Catalogue"] == ["Tools", "Try it", "Prompts", "Resources", "Toolsets", "Cache"]
     assert groups["HTTP APIs"] == ["HTTP APIs", "Operations"]
     assert groups["MCP servers"] == ["Servers", "Offers", "Breakers"]
     assert groups["Knowledge"] == [
         "Pipelines",
+        "Compare",
         "Corpora",
         "Documents",
         "Passages",
         "Index versions",
+        "Question sets",
         "Evaluations",
     ]
     assert groups["Health"] == [
@@ -64,6 +66,7 @@ def test_administrator_sees_every_area() -> None:
         "Users",
         "Groups",
         "Failed log-ins",
+        "Audit trail",
     ]
 
 

@@ -31,6 +31,9 @@ def test_document_is_shown_before_anything_is_saved(
     shown = upload(admin_client, service, shop())
     assert "2 operations can be tools, 0 cannot" in text(shown)
     assert "shop_get_item" in text(shown)
+    # What agents would call, and with what.
+    assert f"Tools will call <code>{service.base_url}</code>" in text(shown)
+    assert "Takes id*" in text(shown)
     assert Tool.objects.count() == 0
     page = reverse("admin:tools_apiservice_import", args=[service.pk])
     saved = admin_client.post(

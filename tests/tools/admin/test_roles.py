@@ -16,8 +16,9 @@ from tools.models import ApiClient, Tool
 
 pytestmark = pytest.mark.django_db
 
-# The lists of the side bar that only administrators may see.
+# The lists of the side bar that only administrators may see, and the one that viewers may not.
 PEOPLE = {"/admin/auth/user/", "/admin/auth/group/", "/admin/axes/accessattempt/"}
+TRAIL = "/admin/tools/auditentry/"
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +43,15 @@ def lists() -> list[str]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_everybody_sees_every_page_but_those_of_people(client: Client, role: str) -> None:
+def test_everybody_sees_every_page_but_those_of_people_and_the_trail(
+    client: Client, role: str
+) -> None:
     person(client, role)
     refused = {page for page in lists() if client.get(page).status_code == 403}
-    assert refused == (set() if role == ADMINISTRATOR else PEOPLE)
+    # Whoever only looks runs no tools.
+    running = {reverse("admin:tools_tool_choose")}
+    unseen = {VIEWER: {*PEOPLE, TRAIL, *running}, OPERATOR: PEOPLE, ADMINISTRATOR: set()}
+    assert refused == unseen[role]
 
 
 @pytest.mark.parametrize(

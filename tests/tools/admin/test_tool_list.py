@@ -47,8 +47,11 @@ def test_calls_failures_and_times_of_a_day_are_shown(admin_client: Client) -> No
         call("a_busy", hours=2, duration_ms=100.0)
     fail("a_busy", hours=5)
     call("a_busy", hours=30)
+    make_tool(name="c_off", enabled=False)
     page = text(admin_client.get(PAGE))
-    busy, idle = cells(page, "calls_of_a_day")
+    statuses = [re.sub(r"<[^>]*>", "", one).strip() for one in cells(page, "status_now")]
+    assert statuses == ["degraded", "healthy", "unavailable"]
+    busy, idle, _ = cells(page, "calls_of_a_day")
     link = re.search(r'href="([^"]+)">4<', busy)
     assert link, busy
     assert admin_client.get(unescape(link[1])).context["cl"].result_count == 4

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import uuid
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -93,3 +95,10 @@ def test_a_copy_of_nothing_is_an_empty_form(admin_client: Client, number: str) -
     page = admin_client.get(address(Tool, "add"), {"clone": number})
     assert page.status_code == 200
     assert untouched(admin_client, address(Tool, "add") + f"?clone={number}")["name"] == ""
+
+
+def test_the_tool_of_an_api_is_not_cloned(admin_client: Client, redis_url: str) -> None:
+    call_command("seed_nsip", stdout=io.StringIO())
+    tool = Tool.objects.get(name="nsip_get_animal")
+    answer = admin_client.get(reverse("admin:tools_tool_clone", args=[tool.pk]), follow=True)
+    assert "This tool belongs to the HTTP API" in text(answer)

@@ -1,6 +1,6 @@
 // Parts of a page that renew themselves while something is under way: an element with data-follow holds
 // the address of its content, and content with data-busy="yes" is not the last. They do it every data-every
-// milliseconds, and not while nobody looks.
+// milliseconds, not while nobody looks, and at once when they are sent a "renew" event.
 (() => {
   const PAUSE = 1500;
   const LONGEST_PAUSE = 15000;
@@ -8,7 +8,12 @@
   const follow = (part) => {
     const usual = Number(part.dataset.every) || PAUSE;
     let pause = usual;
+    let timer = 0;
     const busy = () => part.querySelector("[data-busy='yes']") !== null;
+    const later = () => {
+      clearTimeout(timer);
+      timer = setTimeout(renew, pause);
+    };
     const renew = async () => {
       if (document.hidden) {
         document.addEventListener("visibilitychange", renew, { once: true });
@@ -31,11 +36,15 @@
         pause = Math.min(2 * pause, LONGEST_PAUSE);
       }
       if (busy()) {
-        setTimeout(renew, pause);
+        later();
       }
     };
+    part.addEventListener("renew", () => {
+      clearTimeout(timer);
+      renew();
+    });
     if (busy()) {
-      setTimeout(renew, pause);
+      later();
     }
   };
 

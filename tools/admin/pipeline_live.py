@@ -1,0 +1,126 @@
+"""What pipelines are at now, on their list and on the page of each; and what else is known of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+
+from tools.admin import tool_calls
+from tools.admin.catalog import STATUS_COLOURS
+from tools.admin.texts import moment
+from tools.models import PipelineConfig
+from tools.selectors.figures import Chosen, aligned, call_figures
+from tools.services.canaries import CanaryResult, canaries
+from tools.services.pipeline_load import PipelineLoad, RunningQuery, pipeline_loads
+
+MAY_SEE_CALLS: Final = "tools.view_toolrequest"
+MAY_CHANGE: Final = "tools.change_pipelineconfig"
+HOURS: Final = 24
+MOST_PIPELINES: Final = 100
+
+
+def list_part(request: HttpRequest) -> dict[str, Any]:
+    """Every pipeline with what runs and what waits."""
+    rows = PipelineConfig.objects.select_related("tool").order_by("pipeline_name")[:MOST_PIPELINES]
+    pipelines = list(rows)
+    loads = pipeline_loads(pipelines) if pipelines else {}
+    tested = canaries.latest() if pipelines else {}
+    return {
+        "live_part": reverse("admin:tools_pipelineconfig_live"),
+        "known": loads is not None,
+        "pipelines": [
+            {
+                "one": one,
+                "load": None if loads is None else loads[one.pipeline_name],
+                "stages": _stages(None if loads is None else loads[one.pipeline_name]),
+                "test": _test(tested.get(one.tool.name)),
+            }
+            for one in pipelines
+        ],
+    }
+
+
+def page_part(request: HttpRequest, pipeline: PipelineConfig) -> dict[str, Any]:
+    """The same of one pipeline, query by query."""
+    loads = pipeline_loads([pipeline])
+    load = None if loads is None else loads[pipeline.pipeline_name]
+    return {
+        "pipeline": pipeline,
+        "live_part": reverse("admin:tools_pipelineconfig_live_one", args=[pipeline.pk]),
+        "load": load,
+        "figures": () if load is None else _figures(pipeline, load),
+        "queries": [] if load is None else [_query(one) for one in load.queries],
+    }
+
+
+def page(request: HttpRequest, pipeline: PipelineConfig) -> dict[str, Any]:
+    """All that the page shows beside the form."""
+    shown = page_part(request, pipeline)
+    shown["test"] = _test(canaries.latest().get(pipeline.tool.name))
+    shown["may_ask"] = request.user.has_perm(MAY_CHANGE)
+    if request.user.has_perm(MAY_SEE_CALLS):
+        shown["day"] = _day(pipeline)
+        shown["recent"] = tool_calls.recent(pipeline.tool)
+    return shown
+
+
+def _stages(load: PipelineLoad | None) -> str:
+    return ", ".join(one.stage for one in load.queries if one.stage) if load else ""
+
+
+def _figures(pipeline: PipelineConfig, load: PipelineLoad) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Running", f"{len(load.queries)}"),
+        ("Slots taken", f"{load.slots} of {pipeline.max_concurrent_queries}"),
+        ("Wait for a slot", f"{load.held_back}"),
+        ("Wait for a worker", f"{load.waiting}"),
+        ("Worker processes", f"{load.workers}"),
+    )
+
+
+def _query(one: RunningQuery) -> dict[str, Any]:
+    log = reverse("admin:tools_toolrequest_changelist")
+    seconds = max(0.0, (datetime.now(UTC) - one.since).total_seconds())
+    return {
+        "one": one,
+        "since": f"{timezone.localtime(one.since):%H:%M:%S}",
+        "age": f"{seconds:.0f} s",
+        "link": f"{log}?{urlencode({'q': one.request_id})}" if one.request_id else "",
+    }
+
+
+def _test(found: CanaryResult | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    colours: dict[str, str] = {str(status): colour for status, colour in STATUS_COLOURS.items()}
+    took = "" if found.milliseconds is None else f"{found.milliseconds:,} ms"
+    return {
+        "one": found,
+        "colour": "warning" if found.stale else colours.get(found.status, "warning"),
+        "word": f"{found.status}, old" if found.stale else found.status,
+        "took": took,
+        "at": moment(found.measured_at),
+        "last_success": moment(found.last_success),
+    }
+
+
+def _day(pipeline: PipelineConfig) -> tuple[tuple[str, str], ...]:
+    now = datetime.now(UTC)
+    since = aligned(now - timedelta(hours=HOURS), now)
+    calls = call_figures(since, now, chosen=Chosen(tools=[pipeline.tool.name])).total
+    return (
+        ("Calls", f"{calls.total:,}"),
+        ("Failed", f"{100 * calls.error_rate:.1f} %" if calls.total else "-"),
+        ("p50", _ms(calls.p50_ms)),
+        ("p95", _ms(calls.p95_ms)),
+        ("From the cache", f"{calls.cache_hits:,}"),
+    )
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f} ms"

@@ -1,0 +1,108 @@
+"""Lists of the journal: a page at a time from a place on, never by number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.contrib.admin.views.main import ORDER_VAR
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from typing_extensions import override
+from unfold.views import ChangeList
+
+from tools.admin.request_log.form import FilterForm
+from tools.admin.request_log.formats import MOST_EXPORTED
+from tools.admin.request_log.words import line
+from tools.selectors.live import caller_names
+from tools.selectors.request_log import Cursor, Page, Sought, count, page, way_to
+
+# On the form, but not at first sight.
+MORE: Final = (
+    *("received_at__gte", "received_at__lt", "duration_ms__gte", "duration_ms__lte", "cache"),
+    *("state__exact", "transport__exact", "source", "q"),
+)
+# Links set them, and they stay while somebody filters further.
+HIDDEN: Final = (
+    *("correlation_id__exact", "thread_id__exact", "finished_at__isnull", "tokens_after__isnull"),
+)
+# Long, and not in the list.
+DEFERRED: Final = ("parameters", "query_text", "stages")
+
+
+class LogChangeList(ChangeList):
+    """Latest first, always, and only what the filters leave; a fault in them leaves nothing."""
+
+    @override
+    def get_queryset(
+        self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
+    ) -> QuerySet[Any]:
+        self.params.pop(ORDER_VAR, None)
+        self.filter_specs: list[Any] = []
+        self.has_filters = self.has_active_filters = False
+        rows: QuerySet[Any] = self.root_queryset
+        return rows
+
+    @override
+    def get_results(self, request: HttpRequest) -> None:
+        self.form = FilterForm(request.GET)
+        self.shown = Page(())
+        self.counted = ""
+        self.lines: list[dict[str, Any]] = []
+        if self.form.is_valid():
+            self._read(self.form.sought(), self.form.cleaned_data)
+        self.told = [
+            (label, value, self.address(without=name)) for name, label, value in self.form.told()
+        ]
+        self.offered = self.form.offered()
+        self.more_fields = [self.form[name] for name in MORE]
+        self.more_set = any(field.data or field.errors for field in self.more_fields)
+        self.hidden_fields = [self.form[name] for name in HIDDEN if self.form[name].data]
+        self.most_exported = MOST_EXPORTED
+        self.result_list = self.shown.rows
+        self.result_count = self.full_result_count = len(self.shown.rows)
+        self.show_full_result_count = self.show_admin_actions = False
+        self.can_show_all = self.multi_page = False
+        self.paginator = None
+
+    def _read(self, sought: Sought, given: Mapping[str, Any]) -> None:
+        way = way_to(sought)
+        way = replace(way, rows=way.rows.defer(*DEFERRED))
+        self.shown = page(way, before=given["before"], after=given["after"])
+        if self.shown.newest:
+            self.counted = _counted(*count(way, self.shown))
+        names = caller_names({row.caller for row in self.shown.rows})
+        self.lines = [line(row, names) for row in self.shown.rows]
+
+    @property
+    def kept_filters(self) -> str:
+        """What the page of a call needs to lead back here."""
+        query = urlencode(self.filter_params, doseq=True)
+        return f"?{urlencode({'_changelist_filters': query})}" if query else ""
+
+    def address(self, *, without: str = "", **place: Cursor | None) -> str:
+        """This list from another place on, or with one filter less."""
+        kept = {name: value for name, value in self.form.filters().items() if name != without}
+        kept.update({name: str(cursor) for name, cursor in place.items() if cursor is not None})
+        return f"?{urlencode(kept)}"
+
+    @property
+    def newest_address(self) -> str:
+        return self.address()
+
+    @property
+    def newer_address(self) -> str:
+        return self.address(after=self.shown.newer) if self.shown.newer else ""
+
+    @property
+    def older_address(self) -> str:
+        return self.address(before=self.shown.older) if self.shown.older else ""
+
+
+def _counted(number: int, complete: bool) -> str:
+    """The number of calls for people; a plus sign says that there may be more."""
+    if complete:
+        return f"{number:,} call" if number == 1 else f"{number:,} calls"
+    return f"{number:,}+ calls" if number else "No call yet"
