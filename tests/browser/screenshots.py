@@ -2,24 +2,34 @@
 
     DJANGO_SETTINGS_MODULE=tests.settings python -m tests.browser.screenshots
 
-Starts the demo without its documents, makes calls for a minute and a half, and looks at the admin.
+Starts the demo without its documents, uploads a handbook, makes calls for a minute and a half, and looks at the
+admin.
 """
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import django
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
-IMAGES: Final = Path(__file__).resolve().parents[2] / "docs" / "images"
+if TYPE_CHECKING:
+    from tests.browser.visitor import Visitor
+    from tests.controlplane.stack import Stack
+
+PROJECT: Final = Path(__file__).resolve().parents[2]
+IMAGES: Final = PROJECT / "docs" / "images"
+HANDBOOK: Final = PROJECT / "examples" / "handbook"
 SECONDS: Final = 90
+WIDTH: Final = 1280
+QUESTION: Final = "What does a week on call pay?"
 CALLS: Final[tuple[tuple[str, dict[str, object]], ...]] = (
     ("server_metrics", {}),
     ("create_todo", {"title": "Water the plants"}),
     ("rag_metrics", {"time_range": "1h"}),
+    ("rag_basic", {"query": QUESTION}),
     ("list_todos", {}),
     ("server_metrics", {}),
     ("list_todos", {"limit": "ten"}),
@@ -38,24 +48,81 @@ def main() -> None:
         up = made.up().wait_until_running(120)
         password = up.password()
         assert password is not None
-        begun, number = time.monotonic(), 0
-        while time.monotonic() - begun < SECONDS:
-            tool, arguments = CALLS[number % len(CALLS)]
-            made.call(tool, **arguments)
-            number += 1
-            # Busier at some times than at others, as agents are.
-            time.sleep(0.05 if number % 40 < 25 else 0.4)
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         with visiting(browser, f"http://127.0.0.1:{made.port}") as visitor:
             visitor.log_in(password)
-            for name, path in (
-                ("dashboard", "/admin/?range=15m"),
-                ("request-log", "/admin/tools/toolrequest/"),
-            ):
-                page = visitor.go(path)
-                page.wait_for_load_state("networkidle")
-                page.screenshot(path=IMAGES / f"{name}.png", full_page=name == "dashboard")
+            corpus(visitor)
+            call(made)
+            try_it(visitor)
+            compare(visitor)
+            rest(visitor)
         browser.close()
+
+
+def call(made: Stack) -> None:
+    begun, number = time.monotonic(), 0
+    while time.monotonic() - begun < SECONDS:
+        tool, arguments = CALLS[number % len(CALLS)]
+        made.call(tool, **arguments)
+        number += 1
+        # Busier at some times than at others, as agents are.
+        time.sleep(0.05 if number % 40 < 25 else 0.4)
+
+
+def corpus(visitor: Visitor) -> None:
+    page = visitor.go("/admin/tools/corpus/")
+    page.get_by_role("link", name="demo", exact=True).click()
+    page.set_input_files("#id_files", sorted(HANDBOOK.iterdir()))
+    page.get_by_role("button", name="Upload", exact=True).click()
+    newest = page.locator("#corpus-versions tbody tr").first
+    expect(newest.get_by_text("active", exact=True)).to_be_visible(timeout=90_000)
+    page.fill("[name=q]", "What may a hotel cost?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".corpus-hit").first).to_be_visible(timeout=20_000)
+    take(page, "corpus", height=1100)
+
+
+def try_it(visitor: Visitor) -> None:
+    page = visitor.go("/admin/tools/tool/try/?q=rag_basic")
+    page.get_by_role("link", name="rag_basic", exact=True).click()
+    page.get_by_label("query").first.fill(QUESTION)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator("#result")).to_contain_text("Succeeded in", timeout=60_000)
+    page.locator("#result").scroll_into_view_if_needed()
+    take(page, "try-it", height=1100)
+
+
+def compare(visitor: Visitor) -> None:
+    page = visitor.go("/admin/tools/pipelineconfig/compare/")
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("[data-busy=yes]")).to_have_count(0, timeout=60_000)
+    take(page, "compare", height=1100)
+
+
+def rest(visitor: Visitor) -> None:
+    visitor.go("/admin/?range=15m")
+    take(visitor.page, "dashboard", full=True)
+    page = visitor.go("/admin/tools/toolrequest/?tool__exact=rag_basic")
+    page.locator("#result_list tbody tr a").last.click()
+    take(page, "call", height=1100)
+    visitor.go("/admin/tools/toolrequest/")
+    take(visitor.page, "request-log")
+    visitor.go("/admin/tools/auditentry/")
+    take(visitor.page, "audit-trail")
+    visitor.go("/admin/tools/tool/")
+    take(visitor.page, "tools")
+    visitor.go("/admin/tools/upstreamserver/")
+    visitor.page.locator("#result_list a[href*='/change/']").first.click()
+    take(visitor.page, "mcp-server", height=1100)
+    visitor.go("/admin/tools/apiclient/connect/")
+    take(visitor.page, "connect")
+
+
+def take(page: Page, name: str, *, height: int = 900, full: bool = False) -> None:
+    page.wait_for_load_state("networkidle")
+    page.set_viewport_size({"width": WIDTH, "height": height})
+    page.screenshot(path=IMAGES / f"{name}.png", full_page=full)
 
 
 if __name__ == "__main__":

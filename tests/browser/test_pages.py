@@ -13,7 +13,12 @@ from tests.browser.visitor import LOOKS, Look, Visitor, visiting
 # Those with forms of their own: what is chosen, typed and ticked has a name.
 FORMS = (
     *("tool", "toolset", "prompt", "resource", "apiservice", "upstreamserver", "pipelineconfig"),
-    *("corpus", "apiclient", "serviceconfiguration"),
+    *("corpus", "apiclient", "serviceconfiguration", "questionset"),
+)
+# Those of other applications, and what the menu of the person leads to.
+MORE = (
+    *("/admin/auth/user/add/", "/admin/health/healthwebhook/add/"),
+    *("/admin/health/servicelevelobjective/add/", "/admin/password_change/"),
 )
 
 
@@ -60,4 +65,4 @@ def pages(visitor: Visitor) -> list[str]:
     listed = sorted({link for link in links if link.startswith("/admin/") and "logout" not in link})
     assert len(listed) > 25
     forms = [f"/admin/tools/{name}/add/" for name in FORMS]
-    return [*listed, *(form for form in forms if form.removesuffix("add/") in listed)]
+    return [*listed, *(form for form in forms if form.removesuffix("add/") in listed), *MORE]

@@ -54,9 +54,9 @@ class Visitor:
         assert answer.status == 200, path
         return self.page
 
-    def log_in(self, password: str) -> None:
+    def log_in(self, password: str, name: str = "admin") -> None:
         self.go("/admin/login/")
-        self.page.fill("[name=username]", "admin")
+        self.page.fill("[name=username]", name)
         self.page.fill("[name=password]", password)
         self.page.click("[type=submit]")
         self.page.wait_for_url("**/admin/")

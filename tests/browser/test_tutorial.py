@@ -1,0 +1,108 @@
+"""The tutorial for operators, step by step, with what its page says."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import Final
+
+from playwright.sync_api import expect
+
+from controlplane.env import PROJECT_DIR
+from tests.browser.conftest import Plane
+from tests.browser.visitor import Visitor
+from tests.processes import wait_until
+
+PAGE: Final = (PROJECT_DIR / "docs/tutorial/first-morning-in-the-admin.md").read_text()
+HANDBOOK: Final = PROJECT_DIR / "examples" / "handbook"
+QUESTION: Final = "What does a week on call pay?"
+CLIENT: Final = "handbook-agent"
+
+
+def test_a_newcomer_gets_from_the_printed_password_to_a_call_in_the_log(
+    plane: Plane, operator: Visitor
+) -> None:
+    upload(operator)
+    ask(operator)
+    command = make_a_key(operator)
+    done = subprocess.run(
+        ["bash", "-c", command],  # noqa: S607 - wherever the system has it
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout)["success"] is True
+    find(operator)
+    assert operator.complaints == []
+
+
+def upload(operator: Visitor) -> None:
+    page = operator.page
+    choose(operator, "Corpora")
+    page.get_by_role("link", name=said("demo"), exact=True).click()
+    page.set_input_files("#id_files", sorted(HANDBOOK.iterdir()))
+    page.get_by_role("button", name=said("Upload"), exact=True).click()
+    told = page.locator("[data-upload-result]")
+    expect(told).to_contain_text(said("3 documents: 3 added."), timeout=20_000)
+    index = page.locator("#corpus-versions")
+    newest = index.locator("tbody tr").first
+    expect(newest.get_by_text(said("active"), exact=True)).to_be_visible(timeout=90_000)
+
+
+def ask(operator: Visitor) -> None:
+    page = operator.page
+    choose(operator, "Try it")
+    page.get_by_role("link", name=said("rag_basic"), exact=True).click()
+    page.get_by_label(said("query"), exact=False).first.fill(said(QUESTION))
+    page.get_by_role("button", name=said("Run"), exact=True).click()
+    expect(page.locator("#result")).to_contain_text("Succeeded in", timeout=60_000)
+    answer = json.loads(page.locator("#answer").inner_text())["data"]
+    assert said("320 crowns") in answer["answer"]
+    assert said("on-call.md") in answer["sources"][0]
+
+
+def make_a_key(operator: Visitor) -> str:
+    """The command that the page shows."""
+    page = operator.page
+    choose(operator, "API clients")
+    page.locator("a[href$='/apiclient/add/']").first.click()
+    page.fill("[name=name]", said(CLIENT))
+    page.click(".select2-selection")
+    page.get_by_role("option", name=said("all"), exact=True).click()
+    page.click("[name=_save]")
+    expect(page.get_by_text("it is not shown again")).to_be_visible()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("[data-copy=key-command]")
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def find(operator: Visitor) -> None:
+    page = operator.page
+    choose(operator, "Calls")
+
+    def logged() -> bool:
+        page.reload()
+        return CLIENT in page.locator("#result_list tbody tr").first.inner_text()
+
+    wait_until(logged, what="the call in the log")
+    page.locator("#result_list tbody tr a").first.click()
+    expect(page.get_by_role("link", name=said("Replay"), exact=True)).to_be_visible()
+    expect(page.locator("body")).to_contain_text(CLIENT)
+
+
+def choose(operator: Visitor, entry: str) -> None:
+    """An entry of the side bar; a click lands on its page."""
+    link = operator.page.locator("aside a, nav a").filter(
+        has_text=re.compile(rf"\b{said(entry)}\s*$")
+    )
+    address = str(link.first.get_attribute("href"))
+    link.first.click()
+    operator.page.wait_for_url(f"**{address}")
+
+
+def said(words: str) -> str:
+    """`words`, which the tutorial has; where it changes, so does this test."""
+    assert words in PAGE, words
+    return words
