@@ -60,7 +60,7 @@ bench: $(INSTALLED_DEV) ## Measure the REST door beside a bare view, the MCP doo
 	$(BIN)/python -m bench.rest $(ARGS)
 	$(BIN)/python -m bench.mcp $(ARGS)
 
-soak: $(INSTALLED_DEV) ## The long fault campaigns.
+soak: $(INSTALLED_DEV) ## Long campaigns: faults, load, the admin's pages.
 	$(BIN)/python -m pytest -m soak $(ARGS)
 
 clean: ## Remove the virtual environment and what tools left; state in var/ stays.
