@@ -27,8 +27,8 @@ _GUARD: Final = str(Path(__file__).with_name("guard.py"))
 # For a server to leave by itself once its input ends, and for the guard to end one that does not.
 _POLITE_SECONDS: Final = 1.0
 _GUARD_SECONDS: Final = 8.0
-# For the last words of a child that ended to arrive.
-_LAST_WORDS_SECONDS: Final = 0.5
+# For the last words of a child that ended to arrive, and for the guard to tell how it ended.
+_LAST_WORDS_SECONDS: Final = 2.0
 _LONGEST_ERROR_LINE: Final = 64 << 10
 
 
@@ -95,6 +95,11 @@ class Child:
     async def write(self, raw: bytes) -> bool:
         """Send a line; False when the child takes no more and nothing was sent."""
         return await self._input.write(raw + b"\n")
+
+    async def verdict(self) -> None:
+        """Wait until it was told how the child ended; a child that lives is not waited for long."""
+        if self._watching is not None:
+            await asyncio.wait((self._watching,), timeout=_LAST_WORDS_SECONDS)
 
     async def end(self) -> None:
         """End it and everything it started; goes on though the caller is cancelled."""

@@ -86,8 +86,12 @@ class StdioChannel(DuplexChannel):
 
     @override
     async def _write(self, raw: bytes) -> None:
-        if self._child is None or not await self._child.write(raw):
-            raise ChannelFault(self._broken or "it takes no more input", sent=False)
+        if self._child is not None and await self._child.write(raw):
+            return
+        if self._child is not None and not self._broken:
+            # A program that is gone takes no input either, a moment before it is told how it went.
+            await self._child.verdict()
+        raise ChannelFault(self._broken or "it takes no more input", sent=False)
 
     def _line(self, line: bytes) -> None:
         if self._broken or not line.strip():

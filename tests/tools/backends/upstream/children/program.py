@@ -71,6 +71,11 @@ if __name__ == "__main__":
             leave_daemon()
         case "family" if os.fork() == 0:
             sleep_on()
+        case "leaving":
+            os.close(0)
+            say({"jsonrpc": "2.0", "method": "notifications/ready"})
+            time.sleep(0.3)
+            os._exit(3)
         case "gone":
             sys.exit("no configuration was found")
     serve()

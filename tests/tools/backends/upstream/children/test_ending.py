@@ -87,6 +87,17 @@ async def test_a_child_killed_in_the_middle_ends_the_exchange_at_once(
     assert alive(mark) == []
 
 
+async def test_a_child_that_takes_no_input_as_it_leaves_is_told_by_how_it_left(
+    starts: Starts,
+) -> None:
+    heard = Heard()
+    async with opened(starts("leaving"), heard) as channel:
+        while not heard.messages:
+            await asyncio.sleep(0.01)
+        with pytest.raises(ChannelFault, match="exited with status 3"):
+            await asked(channel, ask(1, "any"))
+
+
 async def test_what_a_killed_child_started_goes_with_it(starts: Starts, mark: str) -> None:
     async with opened(starts("daemon")) as channel:
         await asked(channel, ask(1, "any"))
