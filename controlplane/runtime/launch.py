@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +19,20 @@ from controlplane.runtime.instance import Instance
 from controlplane.runtime.logs import last_lines
 from controlplane.runtime.orphans import stop_orphans
 from controlplane.runtime.paths import RuntimePaths
-from controlplane.runtime.probe import NO_ANSWER, HealthAnswer, accepted_host, ask_health
+from controlplane.runtime.probe import (
+    NO_ANSWER,
+    HealthAnswer,
+    accepted_host,
+    ask_health,
+    refusal_of,
+)
 from controlplane.runtime.programs import programs
 from controlplane.runtime.refusal import StartRefused
 from tools.conf import ServiceSettings
 
 FIRST_ANSWER_SECONDS = 60.0
 SETTLE_SECONDS = 10.0
+FIRST_CALL_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,18 @@ class Launch:
         """What the web process says now."""
         address = self.instance.address
         return ask_health(address, accepted_host(address, settings.ALLOWED_HOSTS))
+
+    def wait_for_call(self, call: str, key: str | None, given_up: Callable[[], bool]) -> str:
+        """Wait until a call succeeds, as the next one then will; else why it does not."""
+        address = self.instance.address
+        host = accepted_host(address, settings.ALLOWED_HOSTS)
+        limit = time.monotonic() + FIRST_CALL_SECONDS
+        while (refusal := refusal_of(address, host, call, key)) is not None:
+            if not refusal.passing or given_up() or time.monotonic() >= limit:
+                return refusal.reason
+            # Each try is a call in the request log.
+            time.sleep(1)
+        return ""
 
     def wait_for_answer(
         self, supervisor: subprocess.Popen[bytes], given_up: Callable[[], bool]

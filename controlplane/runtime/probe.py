@@ -7,6 +7,7 @@ import http.client
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,6 +50,37 @@ def ask_health(address: str, host_header: str, timeout: float = 5.0) -> HealthAn
         return _read(response.status, response.read())
     except (OSError, http.client.HTTPException):
         return NO_ANSWER
+    finally:
+        connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call did not succeed, and whether it may a moment later."""
+
+    reason: str
+    passing: bool
+
+
+def refusal_of(
+    address: str, host_header: str, call: str, key: str | None, timeout: float = 35.0
+) -> Refusal | None:
+    """POST /call-tool; None when it succeeded."""
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
+    headers = {"Host": host_header, "Connection": "close", "Content-Type": "application/json"}
+    if key:
+        headers["X-API-Key"] = key
+    try:
+        connection.request("POST", "/call-tool", body=call, headers=headers)
+        response = connection.getresponse()
+        told = json.loads(response.read())
+        passing = response.status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT}
+        return None if told["success"] else Refusal(str(told["error"]), passing)
+    except (OSError, http.client.HTTPException) as fault:
+        return Refusal(str(fault) or type(fault).__name__, passing=True)
+    except (ValueError, KeyError, TypeError):
+        return Refusal("the answer is none of a control plane", passing=False)
     finally:
         connection.close()
 

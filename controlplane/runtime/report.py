@@ -18,6 +18,8 @@ from controlplane.runtime.prepare import Login
 FIRST_CALL = '{"tool": "server_metrics", "arguments": {}}'
 # What the demo corpus can be asked.
 DEMO_CALL = '{"tool": "rag_basic", "arguments": {"query": "Who was Maren Holt?"}}'
+# Made by the start itself, before it promises that the other one works.
+WARMING_CALL = '{"tool": "rag_basic", "arguments": {"query": "What is this about?", "top_k": 1}}'
 
 
 def manage(arguments: str) -> str:

@@ -25,7 +25,13 @@ from controlplane.runtime.prepare import Login
 from controlplane.runtime.probe import HealthAnswer, redis_answers
 from controlplane.runtime.refusal import StartRefused
 from controlplane.runtime.release import release_database
-from controlplane.runtime.report import DEMO_CALL, FIRST_CALL, Welcome, login_lines
+from controlplane.runtime.report import (
+    DEMO_CALL,
+    FIRST_CALL,
+    WARMING_CALL,
+    Welcome,
+    login_lines,
+)
 from controlplane.runtime.service import effective_settings
 
 Say = Callable[[str], None]
@@ -145,6 +151,7 @@ class Startup:
                 self._say("\n".join(login_lines(self._login)))
             raise
         searchable = self._options.corpus and not given_up() and self._ingest_demo(given_up)
+        searchable = searchable and self._pipelines_answer(launch, given_up)
         if self._login is not None and not given_up():
             self._say(
                 str(
@@ -167,6 +174,18 @@ class Startup:
         from controlplane.runtime.demo import ingest_demo
 
         return ingest_demo(self._say, given_up)
+
+    def _pipelines_answer(self, launch: Launch, given_up: Callable[[], bool]) -> bool:
+        """Whether the call that is about to be printed will work: the web process and a worker know the index.
+
+        It also makes the worker load its models, which the operator's own call then need not wait for.
+        """
+        if launch.service.security_api_keys_enabled and not self._demo_key:
+            return True
+        refusal = launch.wait_for_call(WARMING_CALL, self._demo_key, given_up)
+        if refusal and not given_up():
+            self._say(f"  Corpus      demo: it cannot be asked yet: {refusal}")
+        return not refusal
 
     def _config_file(self) -> str:
         return self._options.config or str(settings.ENVIRONMENT.config_file)

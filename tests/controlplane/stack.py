@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import json
 import os
@@ -14,8 +15,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from controlplane.env import PROJECT_DIR, SERVICE_OVERRIDES, VARIABLES
 from controlplane.runtime.control import NotRunning, ProcessState, SupervisorClient
@@ -26,6 +28,9 @@ from tools.mcp_server.listener import VARIABLES as LISTENER_VARIABLES
 
 OURS = {variable.name for variable in VARIABLES} | {name for name, _ in SERVICE_OVERRIDES}
 OURS |= {name for name, *_ in LISTENER_VARIABLES}
+# A stop takes five seconds to ask and five to force; more means that it hangs.
+ENDS_WITHIN: Final = 30.0
+DATABASE: Final = "controlplane.sqlite3"
 MANAGE = [sys.executable, str(PROJECT_DIR / "manage.py")]
 
 
@@ -177,8 +182,12 @@ class Up:
         wait_until(welcomed, seconds, "the welcome")
         return self
 
-    def wait(self, timeout: float) -> int:
-        return self.process.wait(timeout)
+    def wait(self, timeout: float = ENDS_WITHIN) -> int:
+        """The exit code; what was printed so far when it does not end."""
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"up did not end in {timeout:.0f} s:\n{self.output}") from None
 
     def interrupt(self) -> None:
         """Ctrl-C."""
@@ -202,14 +211,30 @@ class Up:
 
 
 @contextmanager
-def stack(**environment: str) -> Iterator[Stack]:
-    """A stack in a folder of its own, ended and removed afterwards."""
+def stack(*, empty: bool = False, **environment: str) -> Iterator[Stack]:
+    """A stack in a folder of its own, ended and removed afterwards.
+
+    Unless it is to be `empty` or has another database, the tables are there already: to make them takes as long
+    as all the rest of a start.
+    """
     with short_folder() as folder:
         made = Stack(folder, **environment)
+        if not empty and "DATABASE_URL" not in environment:
+            shutil.copyfile(_with_tables(), folder / DATABASE)
         try:
             yield made
         finally:
             made.end()
+
+
+@cache
+def _with_tables() -> Path:
+    """A database with tables and no rows of ours, made once for a run of the suite."""
+    folder = Path(tempfile.mkdtemp(prefix="cp-tables-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    done = Stack(folder).manage("migrate", "--verbosity", "0")
+    assert done.returncode == 0, done.stderr
+    return folder / DATABASE
 
 
 def _parsed(body: bytes) -> Any:

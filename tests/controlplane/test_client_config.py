@@ -133,7 +133,7 @@ def test_what_cannot_be_used_is_refused(
 
 
 def test_missing_database_is_said_plainly() -> None:
-    with stack() as empty:
+    with stack(empty=True) as empty:
         refused = empty.manage("client_config", "cursor")
     assert refused.returncode == 1
     assert "manage.py up" in refused.stderr

@@ -233,7 +233,7 @@ def test_unknown_key_or_toolset_is_refused_before_the_handshake(
 
 
 def test_database_without_tables_is_said_plainly() -> None:
-    with stack() as empty:
+    with stack(empty=True) as empty:
         refused = empty.manage("mcp_stdio")
     assert refused.returncode == 1
     assert refused.stdout == ""

@@ -29,7 +29,6 @@ TCP_TABLE = Path("/proc/net/tcp")
 def migrated() -> Iterator[Stack]:
     """A folder with a database and a slow tool; no other process runs in it."""
     with stack() as made:
-        assert made.manage("migrate", "--verbosity", "0").returncode == 0
         assert made.manage("seed_demo").returncode == 0
         yield made
 

@@ -200,7 +200,7 @@ def test_foreground_run_ends_when_it_is_stopped_from_elsewhere() -> None:
     with stack() as made:
         up = made.up().wait_until_running()
         assert made.manage("services", "stop").returncode == 0
-        assert up.wait(10) == 0
+        assert up.wait() == 0
         assert "Stopped from elsewhere." in up.output
 
 
