@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import models, router, transaction
+from django.db import router, transaction
 from typing_extensions import override
 
+from tools.models.checked import CheckedModel
 
-class AuditedModel(models.Model):
+
+class AuditedModel(CheckedModel):
     """Saves the row and what listens to its signals together: both are kept, or neither."""
 
-    class Meta:
+    class Meta(CheckedModel.Meta):
         abstract = True
 
     @override
