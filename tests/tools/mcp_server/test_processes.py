@@ -55,20 +55,21 @@ def other(door: RestDoor, tmp_path: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
-def test_a_handshake_made_here_is_good_there(door: RestDoor, other: str, version: str) -> None:
-    params = {**INITIALIZE["params"], "protocolVersion": version}  # type: ignore[dict-item]
-    opened = httpx2.post(f"{door.url}/mcp", json={**INITIALIZE, "params": params}, headers=ACCEPT)
-    session = {"mcp-session-id": opened.headers["mcp-session-id"]}
-    result = answer_in(opened)["result"]
-    assert isinstance(result, dict)
-    assert result["protocolVersion"] == version
-    assert result["capabilities"]["tools"] == {"listChanged": True}
-    headers = {**ACCEPT, **session, "MCP-Protocol-Version": version}
-    for url in (other, door.url, other):
-        answer = answer_in(httpx2.post(f"{url}/mcp", json=call("echo"), headers=headers))
-        request_id = answer["result"]["_meta"]["request_id"]  # type: ignore[index]
-        assert row_of(request_id).state == CallState.COMPLETED
+def test_a_handshake_made_here_is_good_there(door: RestDoor, other: str) -> None:
+    for version in HANDSHAKE_PROTOCOL_VERSIONS:
+        params = {**INITIALIZE["params"], "protocolVersion": version}  # type: ignore[dict-item]
+        begun = {**INITIALIZE, "params": params}
+        opened = httpx2.post(f"{door.url}/mcp", json=begun, headers=ACCEPT)
+        session = {"mcp-session-id": opened.headers["mcp-session-id"]}
+        result = answer_in(opened)["result"]
+        assert isinstance(result, dict)
+        assert result["protocolVersion"] == version
+        assert result["capabilities"]["tools"] == {"listChanged": True}
+        headers = {**ACCEPT, **session, "MCP-Protocol-Version": version}
+        for url in (other, door.url, other):
+            answer = answer_in(httpx2.post(f"{url}/mcp", json=call("echo"), headers=headers))
+            request_id = answer["result"]["_meta"]["request_id"]  # type: ignore[index]
+            assert row_of(request_id).state == CallState.COMPLETED, version
 
 
 def test_a_message_posted_to_another_process_reaches_the_stream(
