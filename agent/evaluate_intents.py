@@ -37,7 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             TOOLS.write_text(written(tools), encoding="utf-8")
             _say(f"{len(tools)} tools recorded in {TOOLS}")
             return 0
-        choose = _model(given.model) if given.model else router_chooser(tools, plane and plane.search)
+        choose = (
+            _model(given.model)
+            if given.model
+            else router_chooser(tools, plane.search if plane else None)
+        )
         outcomes = asyncio.run(measure(choose, load(given.part), tools))
     except (WireFault, ModelFault) as fault:
         sys.stderr.write(f"{fault}\n")
@@ -65,12 +69,20 @@ def _model(name: str) -> Chooser:
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m agent.evaluate_intents", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m agent.evaluate_intents",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--part", choices=list(PARTS), default="development")
-    parser.add_argument("--url", default="", help="MCP address of a control plane to take the tools from")
+    parser.add_argument(
+        "--url", default="", help="MCP address of a control plane to take the tools from"
+    )
     parser.add_argument("--model", default="", help="measure this model instead of the router")
     parser.add_argument("--failures", action="store_true", help="list the requests that went wrong")
-    parser.add_argument("--record", action="store_true", help="write the tools of --url to tools.json")
+    parser.add_argument(
+        "--record", action="store_true", help="write the tools of --url to tools.json"
+    )
     given = parser.parse_args(arguments)
     if given.record and not given.url:
         parser.error("--record needs --url")

@@ -74,9 +74,7 @@ class ControlPlane:
         return result
 
 
-def _posted(
-    url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float
-) -> str:
+def _posted(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> str:
     """The JSON of an answer, which may come alone or as the last event of a stream."""
     if not url.startswith(("http://", "https://")):
         raise WireFault(f"{url} is no http or https address")

@@ -15,7 +15,9 @@ _MONTHS: Final = (
 _WEEKDAYS: Final = (
     *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
 )
-_MONTH: Final = "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else name for name in _MONTHS)
+_MONTH: Final = "|".join(
+    f"{name[:3]}(?:{name[3:]})?" if name != "may" else name for name in _MONTHS
+)
 _DAY_NUMBER: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?:,?\s+(?P<year>\d{4}))?"
 _ISO: Final = re.compile(r"(?<![\w-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\w-])")
@@ -26,7 +28,8 @@ _MONTH_FIRST: Final = re.compile(
     rf"\b(?P<month>{_MONTH})\.?\s+{_DAY_NUMBER}(?!\w){_YEAR}", re.IGNORECASE
 )
 _WEEKDAY: Final = re.compile(
-    rf"\b(?:(?P<next>next|coming)\s+|this\s+)?(?P<name>{'|'.join(_WEEKDAYS)})\b(?!['’]s)", re.IGNORECASE
+    rf"\b(?:(?P<next>next|coming)\s+|this\s+)?(?P<name>{'|'.join(_WEEKDAYS)})\b(?!['’]s)",
+    re.IGNORECASE,
 )
 _COUNTED: Final = re.compile(r"\bin\s+(?P<count>\d{1,3})\s+(?P<unit>day|week)s?\b", re.IGNORECASE)
 _NEAR: Final = re.compile(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,26 +16,40 @@ from agent.router.thesaurus import (
     ACTIONS,
     DOUBTFUL,
     PHRASE_ACTIONS,
-    PHRASES,
     READING,
     VERBS,
     Action,
     meanings,
+    phrase_meanings,
 )
 from agent.router.words import STOP_WORDS, Token, guessed, stem, tokens
 
 LONGEST_READ: Final = 5000
+# Long runs of one mark or blank tell nothing.
+_RUNS: Final = re.compile(r"([^\w])\1{3,}")
 _QUOTED: Final = re.compile(
     r"\"([^\"\n]{1,1000})\"|“([^”\n]{1,1000})”|«([^»\n]{1,1000})»|`([^`\n]{1,1000})`"
     r"|(?<!\w)['‘]([^\n]{1,1000}?)['’](?!\w)"
 )
-_CODE: Final = re.compile(r"(?<![\w.-])(?=[A-Za-z0-9-]{0,60}\d)(?=[A-Za-z0-9-]{0,60}[A-Za-z])[A-Za-z0-9-]{4,64}(?![\w-])")
-_NUMBER: Final = re.compile(r"(?<![\w.-])#?(-?\d{1,12}(?:\.\d{1,6})?)(st|nd|rd|th)?(?![\w-])(?!\.\d)")
+_CODE: Final = re.compile(
+    r"(?<![\w.-])(?=[A-Za-z0-9-]{0,60}\d)(?=[A-Za-z0-9-]{0,60}[A-Za-z])[A-Za-z0-9-]{4,64}(?![\w-])"
+)
+_NUMBER: Final = re.compile(
+    r"(?<![\w.-])#?(-?\d{1,12}(?:\.\d{1,6})?)(st|nd|rd|th)?(?![\w-])(?!\.\d)"
+)
 _SPAN: Final = re.compile(
     r"\b(?:(\d{1,4})\s*|(?:last|past|previous|an?|one|this)\s+)(minute|min|hour|hr|day|week|month)s?\b",
     re.IGNORECASE,
 )
-_SPAN_UNITS: Final = {"minute": ("m", 1), "min": ("m", 1), "hour": ("h", 1), "hr": ("h", 1), "day": ("d", 1), "week": ("d", 7), "month": ("d", 30)}
+_SPAN_UNITS: Final = {
+    "minute": ("m", 1),
+    "min": ("m", 1),
+    "hour": ("h", 1),
+    "hr": ("h", 1),
+    "day": ("d", 1),
+    "week": ("d", 7),
+    "month": ("d", 30),
+}
 _GREETING: Final = re.compile(
     r"^\s*(?:(?:hi|hey|hello|good (?:morning|evening|afternoon)|dear \w+|ok|okay|so|well|um+|please)\b[\s,!.:-]*)+",
     re.IGNORECASE,
@@ -43,7 +59,8 @@ _ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 _TELLING: Final = re.compile(
-    r"\b(?:tell (?:me|us)|explain|describe|summari[sz]e|answer|overview|find out|question)\b", re.IGNORECASE
+    r"\b(?:tell (?:me|us)|explain|describe|summari[sz]e|answer|overview|find out|question)\b",
+    re.IGNORECASE,
 )
 # What no store of documents and no catalogue knows: how the world is at this moment.
 _LIVE: Final = re.compile(
@@ -99,18 +116,20 @@ class Message:
     def reads(self) -> bool:
         return self.action in READING
 
-    def before(self, place: int, count: int = 3) -> list[Token]:
+    def before(self, place: int, count: int = 3) -> Sequence[Token]:
         """The words that end before a place, the nearest first."""
-        return [token for token in reversed(self.tokens) if token.end <= place][:count]
+        end = bisect_right(self.tokens, place, key=lambda token: token.end)
+        return self.tokens[max(0, end - count) : end][::-1]
 
-    def after(self, place: int, count: int = 3) -> list[Token]:
+    def after(self, place: int, count: int = 3) -> Sequence[Token]:
         """The words that begin after a place, the nearest first."""
-        return [token for token in self.tokens if token.start >= place][:count]
+        start = bisect_left(self.tokens, place, key=lambda token: token.start)
+        return self.tokens[start : start + count]
 
 
 def read(text: str, known: AbstractSet[str], today: date) -> Message:
     """Read a message; `known` are stems that tools have in their names."""
-    text = text[:LONGEST_READ]
+    text = _RUNS.sub(r"\1\1\1", text[:LONGEST_READ])
     found = tuple(_corrected(token, known) for token in tokens(text))
     values = _values(text, today)
     quoted = [(value.start, value.end) for value in values if value.kind is Kind.QUOTED]
@@ -154,8 +173,7 @@ def _meanings(spoken: list[Token], lowered: str) -> frozenset[str]:
         if token.lower not in STOP_WORDS
         for meaning in meanings(token.stem)
     }
-    found |= {stem(word) for pattern, word in PHRASES if re.search(pattern, lowered)}
-    return frozenset(found)
+    return phrase_meanings(lowered) | found
 
 
 def _actions(spoken: list[Token], lowered: str, points: bool) -> dict[Action, bool]:
@@ -204,7 +222,11 @@ def _values(text: str, today: date) -> list[Value]:
     candidates += [
         Value(Kind.DAY, one.day.isoformat(), one.start, one.end) for one in named_days(text, today)
     ]
-    candidates += [Value(Kind.CODE, m.group(), m.start(), m.end()) for m in _CODE.finditer(text) if not _ordinal(m.group())]
+    candidates += [
+        Value(Kind.CODE, m.group(), m.start(), m.end())
+        for m in _CODE.finditer(text)
+        if not _ordinal(m.group())
+    ]
     candidates += [_span(match) for match in _SPAN.finditer(text)]
     candidates += [
         Value(Kind.NUMBER, m[1], m.start(), m.end(), bool(m[2]), m.group().startswith("#"))

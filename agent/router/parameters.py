@@ -19,6 +19,12 @@ _REPEATS: Final = re.compile(r"[*+]|\{\d*,\}")
 _DATE_WORDS: Final = frozenset({"date", "day", "deadline"})
 _ID_WORDS: Final = frozenset({"id", "number", "code", "key", "identifier", "no"})
 
+_FORMS: Final = {
+    "uuid": re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+    "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+    "uri": re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+"),
+}
+
 
 class Type(StrEnum):
     """How a value is looked for."""
@@ -69,7 +75,10 @@ class Parameter:
         if isinstance(value, str):
             return self._allows_text(value)
         least, most = _number(self.schema, "minimum"), _number(self.schema, "maximum")
-        above, below = _number(self.schema, "exclusiveMinimum"), _number(self.schema, "exclusiveMaximum")
+        above, below = (
+            _number(self.schema, "exclusiveMinimum"),
+            _number(self.schema, "exclusiveMaximum"),
+        )
         return (
             (least is None or value >= least)
             and (most is None or value <= most)
@@ -80,6 +89,9 @@ class Parameter:
     def _allows_text(self, value: str) -> bool:
         least, most = _number(self.schema, "minLength"), _number(self.schema, "maxLength")
         if (least is not None and len(value) < least) or (most is not None and len(value) > most):
+            return False
+        form = self.schema.get("format")
+        if isinstance(form, str) and form in _FORMS and not _FORMS[form].fullmatch(value[:500]):
             return False
         pattern = self.schema.get("pattern")
         if not isinstance(pattern, str) or not _harmless(pattern) or len(value) > 200:
@@ -95,12 +107,13 @@ def parameters(schema: Any, depth: int = 0) -> tuple[Parameter, ...]:
     schema = _mapping(schema)
     properties = _mapping(schema.get("properties"))
     listed = schema.get("required")
-    required = {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+    required = (
+        {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+    )
     shared = {key: _mapping(schema.get(key)) for key in ("$defs", "definitions")}
     return tuple(
-        _parameter(name, _resolved(about, shared), name in required, depth)
+        _parameter(str(name), _resolved(about, shared), name in required, depth)
         for name, about in list(properties.items())[:MOST_PARAMETERS]
-        if isinstance(name, str)
     )
 
 
@@ -157,18 +170,18 @@ def _type_name(schema: Mapping[str, Any]) -> str:
 
 def _resolved(schema: Any, shared: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """The schema itself: references inside the document followed, the first of alternatives taken."""
-    schema = _mapping(schema)
+    found = dict(_mapping(schema))
     for _ in range(3):
-        reference = schema.get("$ref")
+        reference = found.get("$ref")
         if isinstance(reference, str):
             place, _, name = reference.removeprefix("#/").partition("/")
-            schema = {**_mapping(shared.get(place, {}).get(name)), **_rest(schema, "$ref")}
+            found = {**_mapping(shared.get(place, {}).get(name)), **_rest(found, "$ref")}
         for key in ("anyOf", "oneOf", "allOf"):
-            ways = [_mapping(one) for one in _sequence(schema.get(key))]
+            ways = [_mapping(one) for one in _sequence(found.get(key))]
             fitting = [one for one in ways if one and one.get("type") != "null"]
             if fitting:
-                schema = {**fitting[0], **_rest(schema, key)}
-    return schema
+                found = {**fitting[0], **_rest(found, key)}
+    return found
 
 
 def _rest(schema: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -193,4 +206,6 @@ def _number(schema: Mapping[str, Any], key: str) -> float | None:
 
 
 def _harmless(pattern: str) -> bool:
-    return len(pattern) < 200 and not _INVOLVED.search(pattern) and len(_REPEATS.findall(pattern)) < 4
+    return (
+        len(pattern) < 200 and not _INVOLVED.search(pattern) and len(_REPEATS.findall(pattern)) < 4
+    )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from agent.router.parameters import Parameter, Type, parameters
-from agent.router.thesaurus import ACTIONS, Action, meanings
+from agent.router.thesaurus import ACTIONS, Action, meanings, phrase_meanings
 from agent.router.values import Offered
 from agent.router.words import STOP_WORDS, name_parts, stem, stems
 
@@ -23,7 +23,9 @@ CHOICE: Final = 0.6
 ABOUT: Final = 0.25
 _SENTENCE_END: Final = re.compile(r"(?<=[.;])\s")
 _CAPITALS: Final = re.compile(r"\b[A-Z][A-Z_]{2,}\b")
-_PURPOSE: Final = re.compile(r"\b(?:best|use it|useful|use this|for when|ideal)\b.{0,300}", re.IGNORECASE | re.DOTALL)
+_PURPOSE: Final = re.compile(
+    r"\b(?:best|use it|useful|use this|for when|ideal)\b.{0,300}", re.IGNORECASE | re.DOTALL
+)
 _QUESTION_NAMES: Final = frozenset({"question", "query", "prompt", "q"})
 
 
@@ -53,7 +55,7 @@ class Catalogue:
     """All tools offered; what is rare among them tells more than what all have."""
 
     def __init__(self, tools: Sequence[Offered]) -> None:
-        usable = [tool for tool in tools if isinstance(tool.name, str) and tool.name]
+        usable = [tool for tool in tools if tool.name]
         names = [tool.name for tool in usable]
         described = {tool.name: _description(tool) for tool in usable}
         self.profiles = tuple(_profile(tool, names, described) for tool in usable)
@@ -68,8 +70,7 @@ class Catalogue:
 
 
 def _description(tool: Offered) -> str:
-    text = tool.description
-    return text[:LONGEST_DESCRIPTION] if isinstance(text, str) else ""
+    return (tool.description or "")[:LONGEST_DESCRIPTION]
 
 
 def _profile(tool: Offered, names: Sequence[str], described: Mapping[str, str]) -> Profile:
@@ -125,7 +126,7 @@ def _action(name: str, lead: str) -> Action | None:
 def _weights(name: str, lead: str, rest: str, taken: Sequence[Parameter]) -> dict[str, float]:
     fields: list[tuple[float, list[str]]] = [
         (NAME, [stem(part) for part in name_parts(name)]),
-        (LEAD, stems(lead)),
+        (LEAD, [*stems(lead), *sorted(phrase_meanings(lead.lower()))]),
         (REST, stems(rest)),
     ]
     for one in _all(taken):
@@ -142,9 +143,10 @@ def _weights(name: str, lead: str, rest: str, taken: Sequence[Parameter]) -> dic
     return weights
 
 
-def _meanings(found: object) -> frozenset[str]:
-    assert hasattr(found, "__iter__")
-    return frozenset(meaning for word in found for meaning in meanings(word) if word not in STOP_WORDS)
+def _meanings(found: Iterable[str]) -> frozenset[str]:
+    return frozenset(
+        meaning for word in found for meaning in meanings(word) if word not in STOP_WORDS
+    )
 
 
 def _takes_question(asked: Parameter | None, description: str) -> bool:
@@ -152,7 +154,9 @@ def _takes_question(asked: Parameter | None, description: str) -> bool:
     if asked is None:
         return False
     told = {"question"} & (asked.about | set(asked.words))
-    return bool(told) or (bool(_QUESTION_NAMES & set(asked.words)) and "question" in stems(description))
+    return bool(told) or (
+        bool(_QUESTION_NAMES & set(asked.words)) and "question" in stems(description)
+    )
 
 
 def _vocabulary(one: Parameter, described: Mapping[str, str]) -> tuple[str, ...]:

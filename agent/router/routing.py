@@ -69,6 +69,6 @@ class Router:
         if self._search is None:
             return ()
         try:
-            return [name for name in await self._search(message[:LONGEST_SEARCH]) if isinstance(name, str)]
+            return list(await self._search(message[:LONGEST_SEARCH]))
         except Exception:  # noqa: BLE001 - a search helps; without one the router sees for itself
             return ()

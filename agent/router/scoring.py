@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.router.extract import Extracted, extract
+from agent.router.extract.numbers import alike
 from agent.router.message import Kind, Message
 from agent.router.parameters import Type
 from agent.router.profile import Catalogue, Profile
@@ -67,7 +68,9 @@ def scored(
         "search": _searched(profile, found),
         "name": NAMED if named else 0.0,
     }
-    telling = sorted(shared, key=lambda term: (-profile.weights[term] * catalogue.rarity(term), term))
+    telling = sorted(
+        shared, key=lambda term: (-profile.weights[term] * catalogue.rarity(term), term)
+    )
     reason = f"words {', '.join(telling[:4]) or 'none'}; " + ", ".join(
         f"{key} {value:+.1f}" for key, value in parts.items() if value
     )
@@ -93,17 +96,32 @@ def _touches(profile: Profile, message: Message, shared: set[str]) -> bool:
         return True
     if profile.nouns & message.meanings and _said(profile, message) > 1:
         return True
-    # The tool's parameters may be spoken of without its thing: "what is due before Friday?"
-    cued = [one for one in profile.parameters if one.type is Type.DATE]
-    return any(set(one.words[:1]) & message.meanings for one in cued) and any(
+    return _dates_spoken_of(profile, message) or _shaped(profile, message)
+
+
+def _dates_spoken_of(profile: Profile, message: Message) -> bool:
+    """A tool's dates may be spoken of without its thing: "what is due before Friday?"."""
+    dated = [one for one in profile.parameters if one.type is Type.DATE]
+    return any(set(one.words[:1]) & message.meanings for one in dated) and any(
         value.kind is Kind.DAY for value in message.values
+    )
+
+
+def _shaped(profile: Profile, message: Message) -> bool:
+    """Whether the message has a value that looks like the examples of one the tool needs."""
+    return any(
+        alike(value.text, one.examples)
+        for one in profile.required
+        for value in message.values
+        if value.kind is Kind.CODE
     )
 
 
 def _said(profile: Profile, message: Message) -> int:
     """How many words of the message the tool's texts have, in their own or in other words."""
     return sum(
-        token.lower not in STOP_WORDS and any(one in profile.weights for one in meanings(token.stem))
+        token.lower not in STOP_WORDS
+        and any(one in profile.weights for one in meanings(token.stem))
         for token in message.tokens
     )
 
@@ -114,7 +132,9 @@ def _telling_name(profile: Profile) -> set[str]:
 
 def _words(profile: Profile, shared: set[str], catalogue: Catalogue) -> float:
     """The words in common, rare ones and those of the name above all; each further one adds less."""
-    worth = sorted((profile.weights[term] * catalogue.rarity(term) for term in shared), reverse=True)
+    worth = sorted(
+        (profile.weights[term] * catalogue.rarity(term) for term in shared), reverse=True
+    )
     score = sum(value * 0.85**place for place, value in enumerate(worth))
     things = _telling_name(profile) & shared
     return score + (ABOUT_ITS_THING if things and not profile.answers_questions else 0.0)
@@ -132,7 +152,8 @@ def _verb(
     if asked and asked[0] in WRITING and not message.asks:
         return CLASH
     if not asked or action is None:
-        return ASKED_OF_THING if message.asks and _telling_name(profile) & message.meanings else 0.0
+        spoken_of = connected(profile, message) or _dates_spoken_of(profile, message)
+        return ASKED_OF_THING if message.asks and spoken_of else 0.0
     if asked[0] is action:
         return SAME_ACTION
     return OTHER_READING
@@ -165,7 +186,8 @@ def _labels(profile: Profile, message: Message) -> bool:
     head, colon, tail = message.text.partition(":")
     words = tokens(head)
     return bool(colon and tail.strip() and words) and all(
-        set(meanings(word.stem)) & _telling_name(profile) or word.lower in STOP_WORDS for word in words
+        set(meanings(word.stem)) & _telling_name(profile) or word.lower in STOP_WORDS
+        for word in words
     )
 
 

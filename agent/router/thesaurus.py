@@ -6,11 +6,12 @@ messages and in the texts of tools alike.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from agent.router.words import stem
+from agent.router.words import stem, word_set
 
 
 class Action(StrEnum):
@@ -44,9 +45,9 @@ ACTIONS: Final[Mapping[str, Action]] = {
 # The plain infinitives, against which misspelt ones are held.
 VERBS: Final = frozenset(word for words in _VERBS.values() for word in words.split())
 # These are nouns or adjectives as often.
-DOUBTFUL: Final = frozenset(
-    "complete close set mark label note log plan start correct delay bin new tag open details check "
-    "read view query mention state finish drop".split()
+DOUBTFUL: Final = word_set(
+    "complete close set mark label note log plan start correct delay bin new tag open details "
+    "check read view query mention state finish drop"
 )
 
 _GROUPS: Final = (
@@ -134,9 +135,17 @@ PHRASE_ACTIONS: Final[tuple[tuple[str, Action], ...]] = (
     (r"\bget rid of\b|\bthrow (?:away|out)\b", Action.DELETE),
     (r"\blook(?:ing)? (?:for|up|through)\b|\bis there\b|\bare there any\b", Action.SEARCH),
     (r"\bdo i have (?:a|an|any)\b|\bwith the word\b", Action.SEARCH),
-    (r"\bremind me\b|\b(?:don't|dont|not|never) forget\b|\bput\b.{1,200}\bon (?:my|the)\b", Action.CREATE),
+    (
+        r"\bremind me\b|\b(?:don't|dont|not|never) forget\b|\bput\b.{1,200}\bon (?:my|the)\b",
+        Action.CREATE,
+    ),
     (r"\btick(?:ed)? off\b|\bcross(?:ed)? off\b|\bi(?:'m| am) done\b", Action.UPDATE),
 )
+
+
+def phrase_meanings(lowered: str) -> frozenset[str]:
+    """What the phrases of a text mean."""
+    return frozenset(stem(word) for pattern, word in PHRASES if re.search(pattern, lowered))
 
 
 def meanings(word_stem: str) -> tuple[str, ...]:

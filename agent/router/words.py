@@ -14,18 +14,27 @@ LONGEST_WORD: Final = 80
 SHORTEST_GUESSED: Final = 3
 _WORD: Final = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*|#(?=\d)")
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-_KEPT: Final = frozenset({"status", "this", "news", "address", "access", "process", "species", "analysis"})
+_KEPT: Final = frozenset(
+    {"status", "this", "news", "address", "access", "process", "species", "analysis"}
+)
 _NO_PLURAL: Final = ("ss", "us", "is", "as")
 
-STOP_WORDS: Final = frozenset(
-    "a an the my your our their his her its me you us them it i we he she they this that these those "
-    "of in on at to for from by with without and or but if then than so as is are was were be been being "
-    "am do does did doing have has had having can could would should will shall may might must "
-    "please pls plz just really very quite some any all each every there here now not no yes "
-    "what which who whom whose when where why how whats hey hi hello thanks thank ok okay "
-    "about after before until till since between during through among within into over up down out off again also too only more most much many few own same such "
-    "i'm i've i'd i'll it's that's what's don't dont doesn't can't cant let's want need like "
-    "one go get got give gives given answers answer use uses used using say says it".split()
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list written as one text."""
+    return frozenset(text.split())
+
+
+STOP_WORDS: Final = word_set(
+    "a an the my your our their his her its me you us them it i we he she they this that "
+    "these those of in on at to for from by with without and or but if then than so as is are "
+    "was were be been being am do does did doing have has had having can could would should "
+    "will shall may might must please pls plz just really very quite some any all each every "
+    "there here now not no yes what which who whom whose when where why how whats hey hi "
+    "hello thanks thank ok okay about after before until till since between during through "
+    "among within into over up down out off again also too only more most much many few own "
+    "same such i'm i've i'd i'll it's that's what's don't dont doesn't can't cant let's want "
+    "need like one go get got give gives given answers answer use uses used using say says it"
 )
 
 
@@ -83,7 +92,12 @@ def _singular(word: str) -> str:
 def _verb_stem(word: str) -> str:
     for ending in ("ing", "ed"):
         base = word[: -len(ending)]
-        if word.endswith(ending) and not word.endswith("eed") and len(base) >= 3 and any(c in "aeiouy" for c in base):
+        if (
+            word.endswith(ending)
+            and not word.endswith("eed")
+            and len(base) >= 3
+            and any(c in "aeiouy" for c in base)
+        ):
             if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz":
                 return base[:-1]
             return base.removesuffix("e")

@@ -8,14 +8,11 @@ from typing import Any
 
 from agent.router.extract.choices import take_choices
 from agent.router.extract.days import take_days
+from agent.router.extract.lists import take_lists
+from agent.router.extract.main_text import take_main_text
+from agent.router.extract.named import take_known_ids, take_named_texts
 from agent.router.extract.numbers import take_numbers
 from agent.router.extract.taken import Taken
-from agent.router.extract.texts import (
-    take_known_ids,
-    take_lists,
-    take_main_text,
-    take_named_texts,
-)
 from agent.router.message import Message, Value
 from agent.router.parameters import Parameter, Type
 from agent.router.profile import Profile
@@ -62,7 +59,9 @@ def _nested(parameters: Sequence[Parameter], found: Mapping[str, Any]) -> dict[s
         if one.name in found:
             arguments[one.name] = found[one.name]
         elif one.inner:
-            within = {p.name: found[p.name] for p in one.inner if p.name in found and p.name not in own}
+            within = {
+                p.name: found[p.name] for p in one.inner if p.name in found and p.name not in own
+            }
             if within:
                 arguments[one.name] = within
     return arguments

@@ -11,18 +11,23 @@ from agent.router.message import Kind
 from agent.router.parameters import Parameter, Type
 from agent.router.profile import Profile
 from agent.router.thesaurus import meanings
-from agent.router.words import Token, name_parts, stem
+from agent.router.words import Token, name_parts, stem, word_set
 
 # Everyday words: as a choice they count only beside the name of the parameter.
-_EVERYDAY: Final = frozenset({"both", "all", "any", "none", "text", "auto", "other", "new", "vector", "web"})
+_EVERYDAY: Final = frozenset(
+    {"both", "all", "any", "none", "text", "auto", "other", "new", "vector", "web"}
+)
 _SWITCH_WORDS: Final = frozenset(
-    stem(word) for word in "include enable allow use only is has with show return want also".split()
+    stem(word)
+    for word in word_set("include enable allow use only is has with show return want also")
 )
 _REFUSING: Final = re.compile(
     r"\b(?:without|no|not|don't|dont|leave out|leaving out|omit|skip|exclude|drop|minus)\b(?:\s+\w+){0,3}\s*$",
     re.IGNORECASE,
 )
-_SORTING: Final = re.compile(r"\b(?:highest|largest|biggest|best|newest|latest) first\b", re.IGNORECASE)
+_SORTING: Final = re.compile(
+    r"\b(?:highest|largest|biggest|best|newest|latest) first\b", re.IGNORECASE
+)
 
 
 def take_choices(taken: Taken, profile: Profile, wanted: Sequence[Parameter]) -> None:
@@ -82,18 +87,24 @@ def _beside(taken: Taken, token: Token, one: Parameter) -> bool:
 
 
 def _cue_choice(taken: Taken, token: Token, one: Parameter) -> None:
-    before = taken.message.before(token.start, 2)
-    start = token.start
-    for word in before:
+    """Mark the choice with the words around it that speak of its parameter."""
+    start, end = token.start, token.end
+    for word in taken.message.before(token.start, 2):
         if word.stem not in one.words:
             break
         start = word.start
-    taken.cue(start, token.end)
+    for word in taken.message.after(token.end, 1):
+        end = word.end if word.stem in one.words else end
+    taken.cue(start, end)
 
 
 def _take_all(taken: Taken, one: Parameter) -> None:
     lowered = taken.message.text.lower()
-    found = [choice for choice in one.choices if re.search(rf"(?<!\w){re.escape(choice.lower())}(?!\w)", lowered)]
+    found = [
+        choice
+        for choice in one.choices
+        if re.search(rf"(?<!\w){re.escape(choice.lower())}(?!\w)", lowered)
+    ]
     if found:
         taken.take(one.name, found)
 

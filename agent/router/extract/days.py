@@ -11,13 +11,35 @@ from agent.router.parameters import Parameter, Type
 from agent.router.thesaurus import meanings
 from agent.router.words import stem
 
-_BEFORE: Final = frozenset({"before", "until", "till", "earlier", "older", "by", "to", "end", "max"})
-_AFTER: Final = frozenset({"after", "since", "from", "later", "newer", "start", "begin", "between", "min"})
+_BEFORE: Final = frozenset(
+    {"before", "until", "till", "earlier", "older", "by", "to", "end", "max"}
+)
+_AFTER: Final = frozenset(
+    {"after", "since", "from", "later", "newer", "start", "begin", "between", "min"}
+)
 _SIDE_NAMES: Final = {
     **{stem(word): "before" for word in ("before", "until", "to", "end", "max", "latest")},
     **{stem(word): "after" for word in ("after", "since", "from", "start", "min", "earliest")},
 }
-_LEADING: Final = frozenset({"on", "by", "due", "for", "until", "before", "after", "since", "from", "at", "is", "it", "to", "between", "and"})
+_LEADING: Final = frozenset(
+    {
+        "on",
+        "by",
+        "due",
+        "for",
+        "until",
+        "before",
+        "after",
+        "since",
+        "from",
+        "at",
+        "is",
+        "it",
+        "to",
+        "between",
+        "and",
+    }
+)
 
 
 def take_days(taken: Taken, wanted: Sequence[Parameter]) -> None:

@@ -11,14 +11,33 @@ from agent.router.message import Kind, Message, Value
 from agent.router.parameters import Parameter, Type
 from agent.router.profile import Profile
 from agent.router.thesaurus import meanings
-from agent.router.words import Token
+from agent.router.words import Token, stem
 
 LEAST: Final = 1.5
 # Words that may stand between a name and its number.
 _JOINING: Final = frozenset(
-    {"number", "no", "id", "#", "of", "is", "to", "at", "as", "the", "with", "be", "nr", "code", "by"}
+    {
+        "number",
+        "no",
+        "id",
+        "#",
+        "of",
+        "is",
+        "to",
+        "at",
+        "as",
+        "the",
+        "with",
+        "be",
+        "nr",
+        "code",
+        "by",
+    }
 )
-_GENERIC: Final = frozenset({"id", "number", "code", "size", "top", "max", "min", "k", "n", "limit"})
+_GENERIC: Final = frozenset(
+    {"id", "number", "code", "size", "top", "max", "min", "k", "n", "limit"}
+)
+_UNITS: Final = {"m": stem("minutes"), "h": stem("hours"), "d": stem("days")}
 _WORD_EXTREMES: Final = (("highest", "maximum"), ("lowest", "minimum"), ("top", "maximum"))
 
 
@@ -28,7 +47,7 @@ def take_numbers(taken: Taken, profile: Profile, wanted: Sequence[Parameter]) ->
         (_affinity(taken.message, value, one, profile), value, one)
         for one in wanted
         if _numeric(one) or _takes_code(one)
-        for value in taken.free(Kind.NUMBER, Kind.CODE)
+        for value in taken.free(Kind.NUMBER, Kind.CODE, Kind.SPAN)
         if _fits(value, one)
     ]
     pairs.sort(key=lambda pair: (-pair[0], pair[1].start, pair[2].name))
@@ -49,6 +68,8 @@ def _takes_code(one: Parameter) -> bool:
 
 
 def _fits(value: Value, one: Parameter) -> bool:
+    if value.kind is Kind.SPAN:
+        return _counts(value, one) and one.allows(float(value.text[:-1]))
     if not _numeric(one):
         return one.allows(value.text)
     if value.kind is not Kind.NUMBER or (one.type is Type.INTEGER and "." in value.text):
@@ -56,7 +77,14 @@ def _fits(value: Value, one: Parameter) -> bool:
     return one.allows(float(value.text))
 
 
+def _counts(value: Value, one: Parameter) -> bool:
+    """Whether a parameter counts what a span of time is measured in: `5 days` for `days`."""
+    return _numeric(one) and _UNITS[value.text[-1]] in one.words
+
+
 def _converted(value: Value, one: Parameter) -> int | float | str:
+    if value.kind is Kind.SPAN:
+        return int(value.text[:-1])
     if not _numeric(one):
         return value.text
     return float(value.text) if "." in value.text else int(value.text)
@@ -64,6 +92,8 @@ def _converted(value: Value, one: Parameter) -> int | float | str:
 
 def _affinity(message: Message, value: Value, one: Parameter, profile: Profile) -> float:
     """How much the words around a value speak of a parameter."""
+    if value.kind is Kind.SPAN:
+        return 2.0
     named = one.meanings - _GENERIC
     before = message.before(value.start, 5)
     after = message.after(value.end, 3)
@@ -84,7 +114,9 @@ def _named_before(before: Sequence[Token], named: frozenset[str], one: Parameter
     for distance, token in enumerate(before):
         if set(meanings(token.stem)) & named or token.stem in one.words:
             # What else its name says must be said as well: 'breed 5' is no breed group.
-            unsaid = [w for w in one.words if w not in _GENERIC and not set(meanings(w)) & _said(before)]
+            unsaid = [
+                w for w in one.words if w not in _GENERIC and not set(meanings(w)) & _said(before)
+            ]
             return 3.0 - 0.4 * distance - 0.5 * len(unsaid)
         if token.lower not in _JOINING:
             return 0.0
@@ -110,9 +142,7 @@ def _named_after(after: Sequence[Token], one: Parameter) -> float:
 
 
 def _mentioned(message: Message, named: frozenset[str], place: int) -> bool:
-    return any(
-        set(meanings(token.stem)) & named for token in message.tokens if token.end <= place
-    )
+    return any(set(meanings(token.stem)) & named for token in message.tokens if token.end <= place)
 
 
 def _pointing(value: Value, before: Sequence[Token], one: Parameter, profile: Profile) -> float:
@@ -123,7 +153,7 @@ def _pointing(value: Value, before: Sequence[Token], one: Parameter, profile: Pr
     things = profile.nouns & {meaning for token in before[:2] for meaning in meanings(token.stem)}
     if things and one.required:
         score += 1.6
-    if _alike(value.text, one.examples):
+    if alike(value.text, one.examples):
         score += 2.5
     elif value.kind is Kind.CODE and one.type is Type.TEXT and one.required and not one.examples:
         score += 1.6
@@ -132,10 +162,11 @@ def _pointing(value: Value, before: Sequence[Token], one: Parameter, profile: Pr
     return score
 
 
-def _alike(text: str, examples: Sequence[str]) -> bool:
+def alike(text: str, examples: Sequence[str]) -> bool:
     """Whether a text has the shape of an example: letters and digits in the same turns."""
     return len(text) > 4 and any(
-        _shape(text) == _shape(example) and abs(len(text) - len(example)) <= 4 for example in examples
+        _shape(text) == _shape(example) and abs(len(text) - len(example)) <= 4
+        for example in examples
     )
 
 
@@ -157,7 +188,10 @@ def _cue(taken: Taken, value: Value, one: Parameter) -> None:
     after = taken.message.after(value.end, 2)
     end = value.end
     for token in after:
-        if token.lower not in ("per", "results", "each") and not set(meanings(token.stem)) & one.meanings:
+        if (
+            token.lower not in ("per", "results", "each")
+            and not set(meanings(token.stem)) & one.meanings
+        ):
             break
         end = token.end
     taken.cue(value.end, end)
@@ -172,7 +206,9 @@ def _take_extremes(taken: Taken, wanted: Sequence[Parameter]) -> None:
             if not set(meanings(token.stem)) & (one.meanings - _GENERIC):
                 continue
             before = taken.message.before(token.start, 1)
-            limit = next((key for word, key in _WORD_EXTREMES if before and before[0].lower == word), "")
+            limit = next(
+                (key for word, key in _WORD_EXTREMES if before and before[0].lower == word), ""
+            )
             if limit in one.schema:
                 taken.take(one.name, one.schema[limit])
                 taken.cue(before[0].start, token.end)
