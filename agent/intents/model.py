@@ -64,6 +64,9 @@ class ModelChooser:
         try:
             with urllib.request.urlopen(request, timeout=self.seconds) as response:  # noqa: S310 - checked above
                 return json.load(response)
+        except urllib.error.HTTPError as fault:
+            fault.close()
+            raise ModelFault(f"{self.model}: {fault}") from fault
         except (OSError, ValueError) as fault:
             raise ModelFault(f"{self.model}: {fault}") from fault
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,6 +83,9 @@ def _posted(url: str, body: Mapping[str, Any], headers: Mapping[str, str], secon
     try:
         with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310 - checked above
             text: str = response.read().decode()
+    except urllib.error.HTTPError as fault:
+        fault.close()
+        raise WireFault(f"{url}: {fault}") from fault
     except OSError as fault:
         raise WireFault(f"{url}: {fault}") from fault
     events = [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]

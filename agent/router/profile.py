@@ -15,6 +15,8 @@ from agent.router.values import Offered
 from agent.router.words import STOP_WORDS, name_parts, stem, stems
 
 LONGEST_DESCRIPTION: Final = 4000
+# Among fewer tools than this, what all of them have still tells something.
+FEW: Final = 12
 NAME: Final = 1.0
 LEAD: Final = 0.75
 REST: Final = 0.4
@@ -66,7 +68,8 @@ class Catalogue:
 
     def rarity(self, term: str) -> float:
         """How much a meaning tells tools apart."""
-        return math.log(1 + len(self.profiles) / self._frequency.get(term, len(self.profiles)))
+        count = max(len(self.profiles), FEW)
+        return math.log(1 + count / self._frequency.get(term, count))
 
 
 def _description(tool: Offered) -> str:

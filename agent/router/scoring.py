@@ -89,7 +89,7 @@ def _is_named(profile: Profile, message: Message) -> bool:
 def _touches(profile: Profile, message: Message, shared: set[str]) -> bool:
     """Whether a message is about what the tool is about, or asks what it could answer."""
     if profile.answers_questions:
-        if message.live:
+        if message.live or not message.meanings:
             return False
         return message.asks or message.tells or bool(shared & _telling_name(profile))
     if _telling_name(profile) & message.meanings:
@@ -198,7 +198,11 @@ def _values(profile: Profile, message: Message, extracted: Extracted) -> float:
         return score + 0.5 * (len(extracted.arguments) - 1)
     countable = [one for one in message.values if one.kind is not Kind.SPAN]
     used = [one for one in countable if one in extracted.used]
-    score += VALUE_USED * min(len(used), 4) + VALUE_LEFT * min(len(countable) - len(used), 4)
+    texts = [value for value in extracted.arguments.values() if isinstance(value, str)]
+    left = [
+        one for one in countable if one not in used and not any(one.text in text for text in texts)
+    ]
+    score += VALUE_USED * min(len(used), 4) + VALUE_LEFT * min(len(left), 4)
     optional = len(extracted.arguments) - len(used)
     return score + 0.35 * min(max(optional, 0), 3)
 
