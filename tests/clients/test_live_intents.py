@@ -1,0 +1,59 @@
+"""The intents were written for the tools that are served now, and the router finds them there."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.evaluate_intents import main, router_chooser
+from agent.intents.cases import load, recorded_tools
+from agent.intents.measure import failures, figures, measure, table
+from agent.intents.wire import ControlPlane
+from agent.router import Offered
+from tests.clients.visits import Plane
+from tests.processes import wait_until
+
+
+def served(plane: Plane) -> list[Offered]:
+    """The demo's tools over MCP, all pages, without what the tests of clients add."""
+    tools = ControlPlane(f"{plane.url}/mcp").tools()
+    return [tool for tool in tools if not tool.name.startswith(("filler_", "echo"))]
+
+
+@pytest.fixture
+def tools(plane: Plane) -> list[Offered]:
+    """What is served once everything was discovered."""
+    recorded = {tool.name for tool in recorded_tools()}
+    wait_until(lambda: recorded <= {tool.name for tool in served(plane)}, what="the demo's tools")
+    return served(plane)
+
+
+def test_the_recorded_tools_are_the_ones_served_now(tools: list[Offered]) -> None:
+    # F2-28
+    recorded = {tool.name: tool for tool in recorded_tools()}
+    assert {tool.name: tool for tool in tools} == recorded, (
+        "record them: python -m agent.evaluate_intents --url http://127.0.0.1:8000/mcp --record"
+    )
+
+
+async def test_nine_of_ten_requests_reach_the_right_tool_with_the_search_of_the_control_plane(
+    plane: Plane, tools: list[Offered], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # F2-14
+    control_plane = ControlPlane(f"{plane.url}/mcp")
+    found = await control_plane.search("pedigree of a sheep")
+    assert "nsip_get_lineage" in found
+    chooser = router_chooser(tools, control_plane.search)
+    outcomes = await measure(chooser, load("held-out"), tools)
+    with capsys.disabled():
+        print(f"\nheld-out part, with tool_search\n{table(outcomes)}")  # noqa: T201
+    assert figures(outcomes).tool_percent >= 90, failures(outcomes)
+
+
+def test_the_command_takes_the_tools_from_an_address(
+    plane: Plane, tools: list[Offered], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--url", f"{plane.url}/mcp"]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("development part, ")
+    assert first.endswith(" tools, router with tool_search")
+    assert last.split()[:2] == ["all", str(len(load("development")))]
