@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ class Outcome:
     choice: Choice | None
     right_tool: bool
     right_arguments: bool
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,11 @@ async def measure(
     by_name = {tool.name: tool for tool in tools}
     outcomes = []
     for case in cases:
+        began = time.perf_counter()
         choice = await choose(case.say, tools)
-        outcomes.append(
-            Outcome(
-                case, choice, case.has_right_tool(choice), case.has_right_arguments(choice, by_name)
-            )
-        )
+        seconds = time.perf_counter() - began
+        right = case.has_right_tool(choice), case.has_right_arguments(choice, by_name)
+        outcomes.append(Outcome(case, choice, *right, seconds))
     return outcomes
 
 
@@ -80,6 +82,9 @@ def table(outcomes: Sequence[Outcome]) -> str:
         f"{name:10} {one.requests:8} {one.tool_percent:9.1f} % {one.arguments_percent:12.1f} %"
         for name, one in rows
     ]
+    if outcomes:
+        median = statistics.median(one.seconds for one in outcomes)
+        lines.append(f"median {median * 1000:.1f} ms a request")
     return "\n".join(lines)
 
 

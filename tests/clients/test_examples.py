@@ -103,7 +103,7 @@ def stage(plane: Plane, environment: Mapping[str, str], tmp_path: Path) -> Stage
 def test_programs_list_the_tools_and_make_a_todo(
     stage: Stage, name: str, packages: str, title: str
 ) -> None:
-    # F0-28 F2-03
+    # F0-28
     said = stage.run(str(client_python(packages)), str(EXAMPLES / name)).splitlines()
     assert said[0] == f"5 tools: {TOOLS} …"
     assert said[1].startswith("Made: ")
@@ -128,7 +128,6 @@ def test_the_typescript_program_lists_the_tools_and_makes_a_todo(stage: Stage) -
 def test_agents_call_tools_as_their_model_says(
     stage: Stage, model: OpenAiServer, name: str, packages: str
 ) -> None:
-    # F2-03
     command = [str(client_python(packages)), str(EXAMPLES / name), "Remember to try the example."]
     before = stage.titles().count("Try the example")
     said = stage.run(*command, OPENAI_BASE_URL=model.url)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from typing import Any
+
 import pytest
 
 from agent.evaluate_intents import main, router_chooser
 from agent.intents.cases import load, recorded_tools
 from agent.intents.measure import failures, figures, measure, table
 from agent.intents.wire import ControlPlane
-from agent.router import Offered
+from agent.router import Offered, Router
 from tests.clients.visits import Plane
 from tests.processes import wait_until
+from tests.yardstick import stretched
 
 
 def served(plane: Plane) -> list[Offered]:
@@ -49,11 +54,43 @@ async def test_nine_of_ten_requests_reach_the_right_tool_with_the_search_of_the_
     assert figures(outcomes).tool_percent >= 90, failures(outcomes)
 
 
+async def test_each_operation_on_todos_is_done_from_words(
+    plane: Plane, tools: list[Offered]
+) -> None:
+    # F2-03
+    control_plane = ControlPlane(f"{plane.url}/mcp")
+    router = Router(tools, control_plane.search)
+
+    async def done(message: str) -> dict[str, Any]:
+        began = time.monotonic()
+        choice = await router.route(message)
+        assert choice is not None
+        assert choice.missing == ()
+        asked = {"name": choice.tool, "arguments": choice.arguments}
+        result = await asyncio.to_thread(control_plane.ask, "tools/call", asked)
+        seconds = time.monotonic() - began
+        assert seconds < 3 or seconds < stretched(3)
+        assert not result["isError"], result
+        answer: dict[str, Any] = result["structuredContent"]
+        return answer
+
+    made = await done("remind me to oil the gate on 2027-03-01 with priority 4")
+    assert (made["title"], made["due_date"], made["priority"]) == ("oil the gate", "2027-03-01", 4)
+    listed = await done("show my todos with priority 4")
+    assert made["id"] in [todo["id"] for todo in listed["todos"]]
+    found = await done("search my todos for gate")
+    assert made["id"] in [todo["id"] for todo in found["todos"]]
+    changed = await done(f"mark todo {made['id']} as done")
+    assert changed["status"] == "completed"
+    gone = await done(f"delete todo {made['id']}")
+    assert gone["deleted"] is True
+
+
 def test_the_command_takes_the_tools_from_an_address(
     plane: Plane, tools: list[Offered], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["--url", f"{plane.url}/mcp"]) == 0
-    first, *_, last = capsys.readouterr().out.splitlines()
+    first, *_, last, _ = capsys.readouterr().out.splitlines()
     assert first.startswith("development part, ")
     assert first.endswith(" tools, router with tool_search")
     assert last.split()[:2] == ["all", str(len(load("development")))]

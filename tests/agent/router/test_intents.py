@@ -20,7 +20,7 @@ ALL = [case for cases in CASES.values() for case in cases]
 async def test_nine_of_ten_requests_reach_the_right_tool(
     part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # F2-14 F2-03
+    # F2-14
     outcomes = await measure(router_chooser(recorded_tools()), CASES[part], recorded_tools())
     with capsys.disabled():
         print(f"\n{part} part\n{table(outcomes)}")  # noqa: T201 - the figures are what is asked for
