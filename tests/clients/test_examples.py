@@ -103,7 +103,6 @@ def stage(plane: Plane, environment: Mapping[str, str], tmp_path: Path) -> Stage
 def test_programs_list_the_tools_and_make_a_todo(
     stage: Stage, name: str, packages: str, title: str
 ) -> None:
-    # F0-28
     said = stage.run(str(client_python(packages)), str(EXAMPLES / name)).splitlines()
     assert said[0] == f"5 tools: {TOOLS} …"
     assert said[1].startswith("Made: ")
