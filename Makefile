@@ -29,7 +29,7 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
   tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
-  tests/federation tests/scenarios tests/tools/api tests/tools/execution
+  tests/federation tests/scenarios tests/tools/api tests/tools/execution tests/agent/router
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help
@@ -51,7 +51,7 @@ test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with cov
 check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy controlplane health tools tests bench examples
+	$(BIN)/mypy controlplane health tools tests bench examples agent/router agent/intents agent/evaluate_intents.py
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	HTTPS=true $(BIN)/python manage.py check --deploy --fail-level WARNING

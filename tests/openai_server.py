@@ -25,6 +25,8 @@ from tools.conf import Endpoint
 
 KEY: Final = "sk-test-0123456789abcdef0123"
 DIMENSIONS: Final = 8
+# The name of a tool and its arguments; a text is sent as it is.
+Called = tuple[str, Mapping[str, Any] | str]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class OpenAiServer:
     ends_with_done: bool = True
     dimensions: int = DIMENSIONS
     always: Fault | None = None
+    # What a chat calls instead of answering: names of tools with their arguments.
+    calls: Callable[[dict[str, Any]], Sequence[Called]] = lambda sent: ()
     # Replaces the body of an embeddings or rerank answer.
     change: Callable[[dict[str, Any]], Any] = lambda body: body
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -163,9 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def body(self, sent: dict[str, Any]) -> Any:
         if self.path == "/v1/chat/completions":
-            message = {"role": "assistant", "content": "".join(self.api.text)}
-            choice = {"index": 0, "message": message, "finish_reason": self.api.finish_reason}
-            return {"choices": [choice], "usage": self.api.usage}
+            return completion(self.api, sent)
         if self.path == "/v1/embeddings":
             rows = [
                 {"index": place, "embedding": vector(text, self.api.dimensions)}
@@ -222,6 +224,34 @@ class _Handler(BaseHTTPRequestHandler):
     @override
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
+
+
+def completion(server: OpenAiServer, sent: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion: the text, or the tools that are to be called."""
+    message: dict[str, Any] = {"role": "assistant", "content": "".join(server.text)}
+    finish_reason = server.finish_reason
+    calls = server.calls(sent)
+    if calls:
+        message = {"role": "assistant", "content": None, "tool_calls": called(calls)}
+        finish_reason = "tool_calls"
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+    about = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0}
+    return {**about, "model": sent["model"], "choices": [choice], "usage": server.usage}
+
+
+def called(calls: Sequence[Called]) -> list[dict[str, Any]]:
+    """Calls of tools as a message has them."""
+    return [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {
+                "name": name,
+                "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+            },
+        }
+        for number, (name, arguments) in enumerate(calls)
+    ]
 
 
 def events(server: OpenAiServer) -> Iterator[bytes]:

@@ -20,5 +20,7 @@ def plane() -> Iterator[Plane]:
             "shell", "--no-imports", "-c", "from tests.clients.rows import fill; fill()"
         )
         assert filled.returncode == 0, filled.stderr
+        seeded = started.manage("seed_nsip", "--enable")
+        assert seeded.returncode == 0, seeded.stderr
         wait_until(lambda: started.call("echo")[0] == 200, what="the tool echo")
         yield Plane(started)

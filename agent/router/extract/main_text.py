@@ -1,0 +1,192 @@
+"""The text a tool cannot do without: a question, what is sought, or what is to be made."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent.router.extract.taken import Taken
+from agent.router.message import Kind, Value, greeting_end
+from agent.router.parameters import Parameter, Type
+from agent.router.profile import Profile
+from agent.router.thesaurus import ACTIONS, Action, meanings
+from agent.router.words import STOP_WORDS, Token, name_parts, stem, tokens, word_set
+
+EDGES: Final = " \t\r\n,.;:!?-–—\0\"'“”‘’"
+_SOUGHT: Final = re.compile(
+    r"\b(?:mention(?:s|ing)?|contain(?:s|ing)?|about|regarding|concerning|matching|for|named|called"
+    r"|with)\b(?:\s+the\s+(?:word|term|text|keyword)s?)?\s+",
+    re.IGNORECASE,
+)
+_INSIDE: Final = re.compile(
+    r"\s(?:in|among|within|from|on|inside|of)\s(?:my|the|our|all)\b.{0,80}$",
+    re.IGNORECASE | re.DOTALL,
+)
+_PROPER: Final = re.compile(
+    r"\b(?:in|for|of|at|from|near|to|about)\s((?:[^\W\d_a-z][\w'’-]{0,40}\s?)+)(?<=\w)"
+)
+_LEADING: Final = re.compile(r"^(?:the|a|an|my|any|some|that|this)\s+", re.IGNORECASE)
+_GAP: Final = re.compile(r"\0+")
+_SENTENCES: Final = re.compile(r"(?<=[?!.])\s")
+_LAST_WORD: Final = re.compile(r"(?:^|[\s,;:\0])(\S{1,12})$")
+# Words that lead to something; where nothing follows any more, they go too.
+_DANGLING: Final = word_set(
+    "with on by and due at for to of in it is it's the a as tagged tag tags until please pls plz thx "
+    "thanks"
+)
+_POLITE: Final = (
+    *("thank you so much", "thank you very much", "thank you", "for me"),
+    *("can you", "could you", "would you", "will you"),
+)
+_OPENERS: Final = word_set(
+    "i you we can could would should will please pls hey hi hello kindly really must need have want "
+    "to me my a an the new that this it not forget mind do don't dont for called titled named with of "
+    "on about is it's just also some another us at all be so by in list entry item point"
+)
+_NAMING: Final = word_set("called titled named")
+
+
+def take_main_text(taken: Taken, profile: Profile) -> None:
+    """Take the first text that the tool requires."""
+    main = next((one for one in profile.parameters if is_main(one, profile)), None)
+    if main is None or main.name in taken.arguments:
+        return
+    if profile.answers_questions:
+        text: str | None = _question(taken, profile)
+    elif profile.action is Action.CREATE:
+        text = _content(taken, profile)
+    else:
+        text = _sought(taken, profile)
+    text = _cut(text, main) if text else None
+    if text and main.allows(text):
+        taken.take(main.name, text)
+
+
+def is_main(one: Parameter, profile: Profile) -> bool:
+    """Whether a parameter is the text that the tool is given."""
+    texts = [p for p in profile.required if p.type is Type.TEXT and not p.is_id]
+    return bool(texts) and one is texts[0]
+
+
+def quoted(taken: Taken) -> Value | None:
+    """What stands in quotes and is not taken yet."""
+    return next(iter(taken.free(Kind.QUOTED)), None)
+
+
+def trimmed(text: str) -> str:
+    """A text without what hangs over at its ends."""
+    text = text.strip(EDGES)
+    while text:
+        polite = next((one for one in _POLITE if text.lower().endswith(f" {one}")), "")
+        last = _LAST_WORD.search(text[-14:])
+        if polite:
+            text = text[: -len(polite)]
+        elif last and last[1].lower() in _DANGLING:
+            text = text[: -len(last[1])]
+        else:
+            return text
+        text = text.strip(EDGES)
+    return text
+
+
+def _cut(text: str, one: Parameter) -> str:
+    """As much of a text as the schema allows, ending with a word."""
+    most = one.schema.get("maxLength")
+    if not isinstance(most, int) or isinstance(most, bool) or not 0 < most < len(text):
+        return text
+    return text[:most].rsplit(" ", 1)[0] or text[:most]
+
+
+def _question(taken: Taken, profile: Profile) -> str:
+    """The question itself, without how it is to be answered where the two stand apart."""
+    text = taken.message.text[greeting_end(taken.message.text) :].strip()
+    head, colon, tail = text.partition(":")
+    if colon and len(tail.split()) >= 2 and len(head) < 200 and "?" not in head:
+        text = tail.strip()
+    parts = [part.strip() for part in _SENTENCES.split(text) if part.strip()]
+    asking = [part for part in parts if part.endswith("?") and len(part.split()) >= 3]
+    return asking[0] if len(asking) == 1 else text
+
+
+def _sought(taken: Taken, profile: Profile) -> str | None:
+    """What a search is for."""
+    quote = quoted(taken)
+    if quote is not None:
+        taken.used.append(quote)
+        return quote.text
+    rest = taken.remaining()
+    if profile.action is not Action.SEARCH and (match := _PROPER.search(rest)):
+        return match[1]
+    for match in _SOUGHT.finditer(_GAP.sub(" ", rest)):
+        found = _INSIDE.sub("", trimmed(_GAP.sub(" ", rest)[match.end() :]))
+        found = _LEADING.sub("", trimmed(found))
+        if found and not _only_things(found, profile):
+            return found
+    return None
+
+
+def _only_things(text: str, profile: Profile) -> bool:
+    """Whether a text says no more than which things the tool is about."""
+    return all(
+        word.lower in STOP_WORDS or set(meanings(word.stem)) & profile.nouns
+        for word in tokens(text)
+    )
+
+
+def _content(taken: Taken, profile: Profile) -> str | None:
+    """What is to be made: the message without the order to make it and without other arguments."""
+    quote = quoted(taken)
+    if quote is not None:
+        taken.used.append(quote)
+        return quote.text
+    rest = taken.remaining(_order_end(taken, profile))
+    # What stands before the first other argument; all that is left, where nothing does.
+    first = rest.split("\0", 1)[0]
+    rest = first if _substance(first) else _GAP.sub(" ", rest)
+    text = trimmed(_without_place(trimmed(rest), profile))
+    return text if _substance(text) else None
+
+
+def _without_place(text: str, profile: Profile) -> str:
+    """A text without where its thing is to go: `… to my todos`, `… on the list`."""
+    words = tokens(text)
+    for count in (3, 4):
+        place = words[-count:]
+        if len(words) > count and _is_place(place, _own_nouns(profile)):
+            return text[: place[0].start]
+    return text
+
+
+def _is_place(words: list[Token], things: set[str]) -> bool:
+    leads = words[0].lower in ("to", "on", "in", "onto", "into")
+    owned = words[1].lower in ("my", "the", "our")
+    return (
+        leads
+        and owned
+        and (words[-1].stem == "list" or bool(set(meanings(words[-1].stem)) & things))
+    )
+
+
+def _substance(text: str) -> bool:
+    return any(token.lower not in STOP_WORDS for token in tokens(text))
+
+
+def _order_end(taken: Taken, profile: Profile) -> int:
+    """Where the order ends: after the verb, the thing, and the words that join them to the content."""
+    ordered = False
+    for token in taken.message.tokens:
+        verb = ACTIONS.get(token.stem) is Action.CREATE
+        if verb or set(meanings(token.stem)) & _own_nouns(profile):
+            ordered = True
+            if taken.message.text[token.end : token.end + 1] == ":":
+                return token.end + 1
+        elif token.lower not in _OPENERS:
+            return token.start if ordered else 0
+        elif ordered and token.lower in _NAMING:
+            return token.end
+    return len(taken.message.text) if ordered else 0
+
+
+def _own_nouns(profile: Profile) -> set[str]:
+    parts = [stem(part) for part in name_parts(profile.name)]
+    return {meaning for part in parts if part not in ACTIONS for meaning in meanings(part)}

@@ -1,0 +1,253 @@
+"""A message read once: its words, what they mean, what it wants done, and the values it names."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Final
+
+from agent.router.dates import named_days
+from agent.router.thesaurus import (
+    ACTIONS,
+    DOUBTFUL,
+    PHRASE_ACTIONS,
+    READING,
+    VERBS,
+    Action,
+    meanings,
+    phrase_meanings,
+)
+from agent.router.words import STOP_WORDS, Token, guessed, stem, tokens
+
+LONGEST_READ: Final = 5000
+# Long runs of one mark or blank tell nothing.
+_RUNS: Final = re.compile(r"([^\w])\1{3,}")
+_QUOTED: Final = re.compile(
+    r"\"([^\"\n]{1,1000})\"|“([^”\n]{1,1000})”|«([^»\n]{1,1000})»|`([^`\n]{1,1000})`"
+    r"|(?<!\w)['‘]([^\n]{1,1000}?)['’](?!\w)"
+)
+_CODE: Final = re.compile(
+    r"(?<![\w.-])(?=[A-Za-z0-9-]{0,60}\d)(?=[A-Za-z0-9-]{0,60}[A-Za-z])[A-Za-z0-9-]{4,64}(?![\w-])"
+)
+_NUMBER: Final = re.compile(
+    r"(?<![\w.-])#?(-?\d{1,12}(?:\.\d{1,6})?)(st|nd|rd|th)?(?![\w-])(?!\.\d)"
+)
+_SPAN: Final = re.compile(
+    r"\b(?:(\d{1,4})\s*|(?:last|past|previous|an?|one|this)\s+)(minute|min|hour|hr|day|week|month)s?\b",
+    re.IGNORECASE,
+)
+_SPAN_UNITS: Final = {
+    "minute": ("m", 1),
+    "min": ("m", 1),
+    "hour": ("h", 1),
+    "hr": ("h", 1),
+    "day": ("d", 1),
+    "week": ("d", 7),
+    "month": ("d", 30),
+}
+_GREETING: Final = re.compile(
+    r"^\s*(?:(?:hi|hey|hello|good (?:morning|evening|afternoon)|dear \w+|ok|okay|so|well|um+|please)\b[\s,!.:-]*)+",
+    re.IGNORECASE,
+)
+_ASKING: Final = re.compile(
+    r"\b(?:what|which|who|whom|whose|when|where|why|how|whats|what's|who's|is|are|was|were|does|did)\b",
+    re.IGNORECASE,
+)
+_TELLING: Final = re.compile(
+    r"\b(?:tell (?:me|us)|explain|describe|summari[sz]e|answer|overview|find out|question)\b",
+    re.IGNORECASE,
+)
+# What no store of documents and no catalogue knows: how the world is at this moment.
+_LIVE: Final = re.compile(
+    r"\b(?:weather|temperature|traffic|stock price|exchange rate|what time is it|the time now|breaking news)\b",
+    re.IGNORECASE,
+)
+
+
+class Kind(StrEnum):
+    """What a value looks like."""
+
+    QUOTED = "quoted"
+    CODE = "code"
+    NUMBER = "number"
+    DAY = "day"
+    SPAN = "span"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Something in a message that can be an argument."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    ordinal: bool = False
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message, read."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    meanings: AbstractSet[str]
+    actions: tuple[Action, ...]
+    # Those whose verb is often no verb, such as "complete" in "a complete list".
+    doubtful: AbstractSet[Action]
+    values: tuple[Value, ...]
+    asks: bool
+    tells: bool
+    live: bool
+    words: AbstractSet[str] = field(default_factory=frozenset)
+
+    @property
+    def action(self) -> Action | None:
+        """What it wants done: the first verb says it, unless that only leads in to another."""
+        return self.actions[0] if self.actions else None
+
+    @property
+    def reads(self) -> bool:
+        return self.action in READING
+
+    def before(self, place: int, count: int = 3) -> Sequence[Token]:
+        """The words that end before a place, the nearest first."""
+        end = bisect_right(self.tokens, place, key=lambda token: token.end)
+        return self.tokens[max(0, end - count) : end][::-1]
+
+    def after(self, place: int, count: int = 3) -> Sequence[Token]:
+        """The words that begin after a place, the nearest first."""
+        start = bisect_left(self.tokens, place, key=lambda token: token.start)
+        return self.tokens[start : start + count]
+
+
+def read(text: str, known: AbstractSet[str], today: date) -> Message:
+    """Read a message; `known` are stems that tools have in their names."""
+    text = _RUNS.sub(r"\1\1\1", text[:LONGEST_READ])
+    found = tuple(_corrected(token, known) for token in tokens(text))
+    values = _values(text, today)
+    quoted = [(value.start, value.end) for value in values if value.kind is Kind.QUOTED]
+    spoken = [one for one in found if not any(start <= one.start < end for start, end in quoted)]
+    lowered = _without(text, quoted).lower().replace("’", "'")
+    verbs = _actions(spoken, lowered, any(value.kind is Kind.NUMBER for value in values))
+    return Message(
+        text=text,
+        tokens=found,
+        meanings=_meanings(spoken, lowered),
+        actions=tuple(verbs),
+        doubtful=frozenset(action for action, sure in verbs.items() if not sure),
+        values=tuple(values),
+        asks=_asks(text, lowered),
+        tells=bool(_TELLING.search(lowered)),
+        live=bool(_LIVE.search(lowered)),
+        words=frozenset(token.lower for token in spoken),
+    )
+
+
+def greeting_end(text: str) -> int:
+    """Where a message begins after its greeting."""
+    match = _GREETING.match(text)
+    return match.end() if match else 0
+
+
+def _corrected(token: Token, known: AbstractSet[str]) -> Token:
+    """The token, with the stem it would have without a slip of the keys."""
+    if token.stem in known or token.stem in ACTIONS or token.lower in STOP_WORDS:
+        return token
+    if len(meanings(token.stem)) > 1 or not token.lower.isalpha():
+        return token
+    meant = guessed(token.lower, VERBS) or guessed(token.lower, known)
+    return Token(token.text, token.lower, stem(meant), token.start, token.end) if meant else token
+
+
+def _meanings(spoken: list[Token], lowered: str) -> frozenset[str]:
+    found = {
+        meaning
+        for token in spoken
+        if token.lower not in STOP_WORDS
+        for meaning in meanings(token.stem)
+    }
+    return phrase_meanings(lowered) | found
+
+
+def _actions(spoken: list[Token], lowered: str, points: bool) -> dict[Action, bool]:
+    """What is to be done, in the order it is said, and whether a verb surely said it.
+
+    A participle orders something only where the message points at one thing: "7 is finished" does,
+    "the finished ones" does not.
+    """
+    placed: list[tuple[int, Action, bool]] = []
+    for pattern, action in PHRASE_ACTIONS:
+        match = re.search(pattern, lowered)
+        if match:
+            # A phrase says more than the verb that begins it.
+            placed.append((match.start() - 1, action, True))
+    placed += [
+        (token.start, ACTIONS[token.stem], token.lower not in DOUBTFUL)
+        for token in spoken
+        if token.stem in ACTIONS and (points or not _participle(token.lower))
+    ]
+    found: dict[Action, bool] = {}
+    for _, action, sure in sorted(placed, key=lambda one: one[0]):
+        found[action] = found.get(action, False) or sure
+    return found
+
+
+def _participle(word: str) -> bool:
+    return word.endswith("ed") or word == "done"
+
+
+def _asks(text: str, lowered: str) -> bool:
+    rest = lowered[greeting_end(text) :]
+    return "?" in rest or any(
+        _ASKING.match(part.strip()) for part in re.split(r"[:,.!;]\s", rest[:1000])
+    )
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _values(text: str, today: date) -> list[Value]:
+    """The values of a text in order; none overlaps another."""
+    candidates = [_quoted(match) for match in _QUOTED.finditer(text)]
+    candidates += [
+        Value(Kind.DAY, one.day.isoformat(), one.start, one.end) for one in named_days(text, today)
+    ]
+    candidates += [
+        Value(Kind.CODE, m.group(), m.start(), m.end())
+        for m in _CODE.finditer(text)
+        if not _ordinal(m.group())
+    ]
+    candidates += [_span(match) for match in _SPAN.finditer(text)]
+    candidates += [
+        Value(Kind.NUMBER, m[1], m.start(), m.end(), bool(m[2]), m.group().startswith("#"))
+        for m in _NUMBER.finditer(text)
+    ]
+    kept: list[Value] = []
+    for one in candidates:
+        if all(one.end <= other.start or one.start >= other.end for other in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda value: value.start)[:200]
+
+
+def _quoted(match: re.Match[str]) -> Value:
+    inner = next(group for group in match.groups() if group is not None)
+    return Value(Kind.QUOTED, inner, match.start(), match.end())
+
+
+def _ordinal(text: str) -> bool:
+    return bool(re.fullmatch(r"\d+(?:st|nd|rd|th|am|pm)", text.lower()))
+
+
+def _span(match: re.Match[str]) -> Value:
+    letter, factor = _SPAN_UNITS[match[2].lower()]
+    return Value(Kind.SPAN, f"{int(match[1] or 1) * factor}{letter}", match.start(), match.end())

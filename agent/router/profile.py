@@ -1,0 +1,170 @@
+"""What the router knows of a tool before any message: its words, its verb, its parameters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from agent.router.parameters import Parameter, Type, parameters
+from agent.router.thesaurus import ACTIONS, Action, meanings, phrase_meanings
+from agent.router.values import Offered
+from agent.router.words import STOP_WORDS, name_parts, stem, stems
+
+LONGEST_DESCRIPTION: Final = 4000
+# Among fewer tools than this, what all of them have still tells something.
+FEW: Final = 12
+NAME: Final = 1.0
+LEAD: Final = 0.75
+REST: Final = 0.4
+PARAMETER: Final = 0.6
+CHOICE: Final = 0.6
+ABOUT: Final = 0.25
+_SENTENCE_END: Final = re.compile(r"(?<=[.;])\s")
+_CAPITALS: Final = re.compile(r"\b[A-Z][A-Z_]{2,}\b")
+_PURPOSE: Final = re.compile(
+    r"\b(?:best|use it|useful|use this|for when|ideal)\b.{0,300}", re.IGNORECASE | re.DOTALL
+)
+_QUESTION_NAMES: Final = frozenset({"question", "query", "prompt", "q"})
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A tool, read. `weights` say how much each meaning belongs to it, `nouns` what it is about."""
+
+    tool: Offered
+    parameters: tuple[Parameter, ...]
+    weights: Mapping[str, float]
+    nouns: frozenset[str]
+    action: Action | None
+    answers_questions: bool
+    is_general: bool
+    vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.tool.name
+
+    @property
+    def required(self) -> tuple[Parameter, ...]:
+        return tuple(one for one in self.parameters if one.required)
+
+
+class Catalogue:
+    """All tools offered; what is rare among them tells more than what all have."""
+
+    def __init__(self, tools: Sequence[Offered]) -> None:
+        usable = [tool for tool in tools if tool.name]
+        names = [tool.name for tool in usable]
+        described = {tool.name: _description(tool) for tool in usable}
+        self.profiles = tuple(_profile(tool, names, described) for tool in usable)
+        self._frequency = Counter(term for one in self.profiles for term in one.weights)
+        self.known = frozenset(
+            stem(part) for name in names for part in name_parts(name) if len(part) > 2
+        )
+
+    def rarity(self, term: str) -> float:
+        """How much a meaning tells tools apart."""
+        count = max(len(self.profiles), FEW)
+        return math.log(1 + count / self._frequency.get(term, count))
+
+
+def _description(tool: Offered) -> str:
+    return (tool.description or "")[:LONGEST_DESCRIPTION]
+
+
+def _profile(tool: Offered, names: Sequence[str], described: Mapping[str, str]) -> Profile:
+    taken = parameters(tool.input_schema)
+    own = _without_names(described[tool.name], names)
+    lead, rest = _lead(own)
+    action = _action(tool.name, lead)
+    weights = _weights(tool.name, lead, rest, taken)
+    nouns = _meanings(
+        word for word in (stem(part) for part in name_parts(tool.name)) if word not in ACTIONS
+    )
+    asked = next((one for one in taken if one.required and one.type is Type.TEXT), None)
+    return Profile(
+        tool=tool,
+        parameters=taken,
+        weights=weights,
+        nouns=nouns | _meanings(word for word in stems(lead)[:8] if word not in ACTIONS),
+        action=action,
+        answers_questions=_takes_question(asked, own),
+        is_general=bool({"general", "basic", "default"} & set(stems(own))),
+        vocabulary={one.name: _vocabulary(one, described) for one in _all(taken)},
+    )
+
+
+def _all(taken: Sequence[Parameter]) -> list[Parameter]:
+    return [deep for one in taken for deep in (one, *_all(one.inner))]
+
+
+def _without_names(text: str, names: Sequence[str]) -> str:
+    """A description says what others do, too; their names are no words of this tool."""
+    for name in names:
+        if "_" in name:
+            text = text.replace(name, " ")
+    return text
+
+
+def _lead(text: str) -> tuple[str, str]:
+    """What the tool does and what it is best for; and the rest."""
+    first, *others = _SENTENCE_END.split(text, maxsplit=1)
+    rest = others[0] if others else ""
+    purpose = _PURPOSE.search(rest)
+    return (f"{first} {purpose.group()}" if purpose else first), rest
+
+
+def _action(name: str, lead: str) -> Action | None:
+    for part in name_parts(name):
+        if stem(part) in ACTIONS:
+            return ACTIONS[stem(part)]
+    verb = stems(lead)[:1]
+    return ACTIONS.get(verb[0]) if verb else None
+
+
+def _weights(name: str, lead: str, rest: str, taken: Sequence[Parameter]) -> dict[str, float]:
+    fields: list[tuple[float, list[str]]] = [
+        (NAME, [stem(part) for part in name_parts(name)]),
+        (LEAD, [*stems(lead), *sorted(phrase_meanings(lead.lower()))]),
+        (REST, stems(rest)),
+    ]
+    for one in _all(taken):
+        fields.append((PARAMETER, [word for word in one.words if word not in STOP_WORDS]))
+        fields.append((CHOICE, [stem(part) for value in one.choices for part in name_parts(value)]))
+        fields.append((ABOUT, list(one.about)))
+    weights: dict[str, float] = {}
+    for weight, found in fields:
+        for word in found:
+            for place, meaning in enumerate(meanings(word)):
+                # What is only a synonym counts a little less than the word itself.
+                worth = weight if place == 0 else weight * 0.9
+                weights[meaning] = max(weights.get(meaning, 0.0), worth)
+    return weights
+
+
+def _meanings(found: Iterable[str]) -> frozenset[str]:
+    return frozenset(
+        meaning for word in found for meaning in meanings(word) if word not in STOP_WORDS
+    )
+
+
+def _takes_question(asked: Parameter | None, description: str) -> bool:
+    """Whether the tool answers questions put to it in words."""
+    if asked is None:
+        return False
+    told = {"question"} & (asked.about | set(asked.words))
+    return bool(told) or (
+        bool(_QUESTION_NAMES & set(asked.words)) and "question" in stems(description)
+    )
+
+
+def _vocabulary(one: Parameter, described: Mapping[str, str]) -> tuple[str, ...]:
+    """Values a text parameter is known to take: what it names in capitals, or what the tool it refers to does."""
+    texts = [one.description]
+    texts += [text for name, text in described.items() if "_" in name and name in one.description]
+    capitals = [word for text in texts for word in _CAPITALS.findall(text)]
+    return tuple(dict.fromkeys(capitals))

@@ -1,0 +1,74 @@
+"""The router: a message in, a tool with arguments out, and no model in between."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, date, datetime
+from typing import Final
+
+from agent.router.message import read
+from agent.router.profile import Catalogue
+from agent.router.scoring import LEAST, connected, scored
+from agent.router.values import Choice, Offered
+
+Search = Callable[[str], Awaitable[Sequence[str]]]
+LONGEST_SEARCH: Final = 500
+
+
+def _today() -> date:
+    return datetime.now(UTC).astimezone().date()
+
+
+class Router:
+    """Chooses among tools by what they say of themselves.
+
+    `search` names tools for a message, best first; it adds to what the router sees itself and may
+    fail. `today` is the day that "tomorrow" is counted from.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Offered],
+        search: Search | None = None,
+        *,
+        today: Callable[[], date] = _today,
+    ) -> None:
+        self._catalogue = Catalogue(tools)
+        self._search = search
+        self._today = today
+
+    async def route(self, message: str) -> Choice | None:
+        """The tool that fits best with what the message tells of its arguments; None when none does."""
+        if not message.strip():
+            return None
+        heard = read(message, self._catalogue.known, self._today())
+        found = await self._found(message)
+        profiles = self._catalogue.profiles
+        possible = {one.action for one in profiles if one.action and connected(one, heard)}
+        fitting = [
+            one
+            for profile in profiles
+            if (one := scored(profile, heard, self._catalogue, found, possible)) is not None
+        ]
+        best = min(
+            fitting,
+            key=lambda one: (-one.score, len(one.extracted.missing), one.profile.name),
+            default=None,
+        )
+        if best is None or best.score < LEAST:
+            return None
+        return Choice(
+            tool=best.profile.name,
+            arguments=dict(best.extracted.arguments),
+            missing=best.extracted.missing,
+            reason=best.reason,
+            score=best.score,
+        )
+
+    async def _found(self, message: str) -> Sequence[str]:
+        if self._search is None:
+            return ()
+        try:
+            return list(await self._search(message[:LONGEST_SEARCH]))
+        except Exception:  # noqa: BLE001 - a search helps; without one the router sees for itself
+            return ()

@@ -1,0 +1,1 @@
+"""The deterministic router and what measures it."""
