@@ -181,7 +181,7 @@ def test_listening_on_the_network_is_allowed_with_keys_or_on_request(
 
 
 def test_missing_database_is_said_plainly() -> None:
-    with stack() as made:
+    with stack(empty=True) as made:
         refused = made.manage("serve")
     assert refused.returncode == 1
     assert "DATABASE_URL" in refused.stderr
