@@ -41,8 +41,8 @@ class WrapperTemplate:
         if not self.output.endswith(self.output_extension):
             raise ValueError("output must end with output_extension")
         fields = [name for _, name, _, _ in string.Formatter().parse(self.output) if name]
-        if not set(fields) <= {"stem", "skill", "module"}:
-            raise ValueError("output may have {stem}, {skill} and {module}")
+        if not set(fields) <= {"stem", "script", "skill", "module"}:
+            raise ValueError("output may have {stem}, {script}, {skill} and {module}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ KINDS: Final[Mapping[str, WrapperKind]] = {
         WrapperKind(
             "cli",
             "cli",
-            (WrapperTemplate("cli", "cli/tool_cli.py.j2", ".py", "{stem}.py", executable=True),),
+            (WrapperTemplate("cli", "cli/tool_cli.py.j2", ".py", "{script}.py", executable=True),),
             ("clis",),
         ),
         WrapperKind(

@@ -105,5 +105,7 @@ class _Maker:
 
     def _path(self, service: WrappedService, tool: WrappedTool | None) -> PurePosixPath:
         """Made of safe names only: nothing a service says leads out of the folder."""
-        names = {"stem": tool.stem, "skill": tool.skill} if tool else {"module": service.module}
+        names = {"module": service.module}
+        if tool is not None:
+            names |= {"stem": tool.stem, "script": tool.script, "skill": tool.skill}
         return PurePosixPath(service.name, self.kind.folder, self.template.output.format(**names))

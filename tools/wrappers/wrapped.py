@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,6 +48,11 @@ class WrappedTool:
     @property
     def input_schema(self) -> Mapping[str, Any]:
         return self.listed.input_schema
+
+    @property
+    def script(self) -> str:
+        """What a script of Python is called: never like a module that those beside it import."""
+        return f"{self.stem}_" if self.stem in sys.stdlib_module_names else self.stem
 
     @property
     def required(self) -> list[Argument]:
