@@ -61,9 +61,7 @@ def succeeded(data: Any) -> tuple[int, Mapping[str, str], bytes]:
     return 200, {}, json.dumps({"success": True, "data": data, "request_id": "1"}).encode()
 
 
-def failed(
-    status: int, code: str, **headers: str
-) -> tuple[int, Mapping[str, str], bytes]:
+def failed(status: int, code: str, **headers: str) -> tuple[int, Mapping[str, str], bytes]:
     """An envelope; underscores in names of headers stand for hyphens."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     body = {"success": False, "error": "On command.", "code": code, "request_id": "1"}

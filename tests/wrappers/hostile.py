@@ -18,7 +18,7 @@ TEXTS: Final = (
     "line\r\ntouch pwned\r",
     "line\u2028touch pwned\u2029end\x85",
     "\\",
-    "ends with a quote\"",
+    'ends with a quote"',
     "%(prog)s %s %d %% 100 % {{ 7 * 7 }} {% raw %} ${HOME} #{x}",
     "\x1b[31mred\x1b[0m \x07 \x00 nul \u202eturned",
     "😀 👩‍👩‍👧 Grüße 漢字",
@@ -31,8 +31,31 @@ NAMES: Final = (
     *("tool", "url", "body", "key", "timeout", "json", "help", "retry", "service_url", "values"),
     *("arguments", "arguments_", "UNSET", "options", "names", "fail", "PATH", "IFS", "HOME"),
     *("__init__", "__proto__", "constructor", "toString", "then", "1st", "max depth", "maxDepth"),
-    *("max_depth", "MAX_DEPTH", "--flag", "-n", "a.b", "a/b", "../../up", "$x", "`x`", "é", "漢字", ""),
-    *("quote'quote", 'double"double', "new\nline", "back\\slash", "*/", "😀", "%s", "{{x}}", "key]"),
+    *(
+        "max_depth",
+        "MAX_DEPTH",
+        "--flag",
+        "-n",
+        "a.b",
+        "a/b",
+        "../../up",
+        "$x",
+        "`x`",
+        "é",
+        "漢字",
+        "",
+    ),
+    *(
+        "quote'quote",
+        'double"double',
+        "new\nline",
+        "back\\slash",
+        "*/",
+        "😀",
+        "%s",
+        "{{x}}",
+        "key]",
+    ),
 )
 VALUES: Final = (
     *TEXTS[:12],
@@ -44,13 +67,17 @@ VALUES: Final = (
 def hostile_tools() -> list[dict[str, Any]]:
     """A tool for each text, one with every name there is, and tools by such names."""
     texts = [
-        tool(f"text_{place}", text, word={"type": "string", "description": text, "enum": ["a", text]})
+        tool(
+            f"text_{place}", text, word={"type": "string", "description": text, "enum": ["a", text]}
+        )
         for place, text in enumerate(TEXTS)
     ]
     every = tool("every_name", "Has them all.", **{name: {"type": "string"} for name in NAMES})
     named = [tool(name, "Is called so.") for name in dict.fromkeys(NAMES) if name.strip()]
     plain = tool("plain", "Takes anything.", word={"type": "string"}, **KINDS)
-    many = tool("many", "Takes many.", **{f"w{place}": {"type": "string"} for place in range(len(VALUES))})
+    many = tool(
+        "many", "Takes many.", **{f"w{place}": {"type": "string"} for place in range(len(VALUES))}
+    )
     return [*texts, every, *named, plain, many]
 
 

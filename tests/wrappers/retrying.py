@@ -26,7 +26,6 @@ def _always(status: int, code: str, times: int, **headers: str) -> tuple[Any, ..
     return (bad(status, code, **headers),) * times
 
 
-# F3-32
 CASES: Final = {
     "not found": Case(_always(404, "TOOL_NOT_FOUND", 1), (), "TOOL_NOT_FOUND"),
     "invalid": Case(_always(400, "INVALID_ARGUMENTS", 1), (), "INVALID_ARGUMENTS"),
@@ -38,9 +37,14 @@ CASES: Final = {
         _always(503, "SERVICE_UNAVAILABLE", 4, Retry_After="5"), (5, 5, 5), "SERVICE_UNAVAILABLE"
     ),
     "silent": Case(_always(503, "SERVICE_UNAVAILABLE", 4), (1, 2, 4), "SERVICE_UNAVAILABLE"),
-    "for hours": Case(_always(503, "SERVICE_UNAVAILABLE", 1, Retry_After="7200"), (), "SERVICE_UNAVAILABLE"),
+    "for hours": Case(
+        _always(503, "SERVICE_UNAVAILABLE", 1, Retry_After="7200"), (), "SERVICE_UNAVAILABLE"
+    ),
     "slow": Case(_always(504, "TIMEOUT", 3), (0, 0), "TIMEOUT"),
     "page": Case(((502, "<html>", {}),) * 4, (1, 2, 4), "SERVICE_UNAVAILABLE"),
     "nonsense": Case(((200, "hello", {}),), (), "INTERNAL_ERROR"),
-    "recovers": Case((bad(500, "EXECUTION_ERROR"), bad(429, "RATE_LIMITED", Retry_After="2"), (200, GOOD, {})), (1, 2)),
+    "recovers": Case(
+        (bad(500, "EXECUTION_ERROR"), bad(429, "RATE_LIMITED", Retry_After="2"), (200, GOOD, {})),
+        (1, 2),
+    ),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from django.core.management import call_command
 from tests.factories import make_tool
 from tests.processes import wait_until
 from tools.models import ApiService
+from tools.services.fetch_document import fetch_document
 
 NAME: Final = "control-plane"
 UNRULY: Final[dict[str, Any]] = {
@@ -42,5 +42,5 @@ def fill(nsip: str, url: str, folder: str) -> None:
 
 
 def _listed(url: str) -> set[str]:
-    with urllib.request.urlopen(f"{url}/tools") as answer:
-        return {tool["name"] for tool in json.load(answer)["tools"]}
+    listed = json.loads(fetch_document(f"{url}/tools", ("127.0.0.0/8",)))
+    return {tool["name"] for tool in listed["tools"]}

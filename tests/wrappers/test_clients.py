@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.http_server import Reply, http_server
 from tests.node_env import NODE, node_environment, typescript_compiler
 from tests.wrappers.foreign import Foreign, foreign, succeeded, tool
 from tests.wrappers.generating import generate
@@ -73,7 +74,9 @@ def test_calls_are_made_again_as_their_code_allows(module: Any, case: Case) -> N
 
 def test_without_retries_a_call_is_made_once(module: Any, service: Foreign) -> None:
     service.calls.clear()
-    service.replies.append((500, {}, b'{"success": false, "error": "No", "code": "EXECUTION_ERROR"}'))
+    service.replies.append(
+        (500, {}, b'{"success": false, "error": "No", "code": "EXECUTION_ERROR"}')
+    )
     with pytest.raises(module.SeekrError):
         module.SeekrClient(retry=False).look()
     assert len(service.calls) == 1
@@ -90,6 +93,21 @@ def test_nobody_there_and_nobody_answering_are_told_apart(module: Any, service: 
             module.SeekrClient(address, retry=False).look()
         with pytest.raises(module.SeekrError):
             asyncio.run(module.AsyncSeekrClient(address, retry=False).look())
+
+
+def test_a_service_that_says_nothing_is_left_after_the_timeout(module: Any) -> None:
+    folder = Path(module.__file__).parents[1]
+    with http_server(always=Reply(hang=True)) as silent:
+        client = module.SeekrClient(silent.url, timeout=0.2, retry=False)
+        with pytest.raises(module.SeekrError, match="TIMEOUT"):
+            client.look()
+        waiting = module.AsyncSeekrClient(silent.url, timeout=0.2, retry=False)
+        with pytest.raises(module.SeekrError, match="TIMEOUT"):
+            asyncio.run(waiting.look())
+        for path in ("scripts/look.sh", "cli/look.py"):
+            done = run([folder / path, "--timeout=0.2", f"--service-url={silent.url}"])
+            assert done.returncode == 1
+            assert done.stderr == "Error: [TIMEOUT] no answer within 0.2 s\n"
 
 
 def test_the_async_client_reads_what_http_may_send(module: Any, service: Foreign) -> None:
@@ -117,7 +135,11 @@ def test_the_key_is_read_when_the_client_is_made(
 
 def test_a_command_line_tries_again_when_told_to(module: Any, service: Foreign) -> None:
     cli = Path(module.__file__).parents[1] / "cli" / "look.py"
-    limited = (429, {"Retry-After": "0"}, b'{"success": false, "error": "No", "code": "RATE_LIMITED"}')
+    limited = (
+        429,
+        {"Retry-After": "0"},
+        b'{"success": false, "error": "No", "code": "RATE_LIMITED"}',
+    )
     service.replies += [limited, limited, limited]
     assert run([cli]).returncode == 1
     assert json.loads(run([cli, "--retry", "--word", "x"]).stdout)["echo"] == {"word": "x"}
@@ -126,7 +148,11 @@ def test_a_command_line_tries_again_when_told_to(module: Any, service: Foreign) 
 def test_scripts_say_which_program_they_lack(module: Any, tmp_path: Path) -> None:
     script = Path(module.__file__).parents[1] / "scripts" / "look.sh"
     for name in ("bash", "env", "curl", "od", "tr", "head"):
-        found = next(Path(folder) / name for folder in environment()["PATH"].split(":") if (Path(folder) / name).exists())
+        found = next(
+            Path(folder) / name
+            for folder in environment()["PATH"].split(":")
+            if (Path(folder) / name).exists()
+        )
         (tmp_path / name).symlink_to(found)
     done = run([tmp_path / "bash", script], PATH=str(tmp_path))
     assert (done.returncode, done.stdout) == (1, "")
@@ -173,7 +199,9 @@ def test_a_typescript_client_calls_every_demo_tool(plane: Plane) -> None:
     assert called.returncode == 0, called.stderr
     seen = json.loads(called.stdout)
     assert {name: one for name, one in seen["calls"].items() if "data" not in one} == {}
-    assert {code: one["code"] for code, one in seen["codes"].items()} == {code: code for code in CODES}
+    assert {code: one["code"] for code, one in seen["codes"].items()} == {
+        code: code for code in CODES
+    }
     for label, case in CASES.items():
         found = seen["retries"][label]
         assert (tuple(found["waits"]), found.get("code", "")) == (case.waits, case.code), label

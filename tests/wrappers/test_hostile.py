@@ -86,7 +86,12 @@ def test_the_typescript_module_compiles_strictly(made: Made) -> None:
     file = made.folder / "odd" / "typescript" / "odd_client.ts"
     options = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext"]
     options += ["--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"]
-    options += ["--lib", "es2022,dom", "--erasableSyntaxOnly", "--noPropertyAccessFromIndexSignature"]
+    options += [
+        "--lib",
+        "es2022,dom",
+        "--erasableSyntaxOnly",
+        "--noPropertyAccessFromIndexSignature",
+    ]
     done = subprocess.run(
         [str(NODE), str(typescript_compiler()), *options, str(file)],
         env=dict(node_environment()),
@@ -107,7 +112,7 @@ def test_values_arrive_as_they_were_sent(made: Made) -> None:
 
 
 def test_every_kind_of_value_keeps_its_kind(made: Made) -> None:
-    given = ["--whole=-3", "--number=1.5e3", "--truth", "--object={\"a\": [1]}", "--anything=[null]"]
+    given = ["--whole=-3", "--number=1.5e3", "--truth", '--object={"a": [1]}', "--anything=[null]"]
     expected = {
         "whole": -3,
         "number": 1500,
@@ -164,7 +169,9 @@ def test_names_that_mean_something_elsewhere_are_sent_as_they_are(made: Made) ->
     for name in sorted({*NAMES} - {""}):
         assert client().call(name, {})["tool"] == name
     odd = [one for one in sorted({*NAMES} - {""}) if not one.isalnum()]
-    definitions = [json.loads(path.read_text()) for path in (made.folder / "odd/skills").glob("*.json")]
+    definitions = [
+        json.loads(path.read_text()) for path in (made.folder / "odd/skills").glob("*.json")
+    ]
     folders = {one["name"]: made.folder / "odd" / "skills" / one["skill"] for one in definitions}
     called = run_all([next((folders[name] / "scripts").iterdir())] for name in odd)
     assert [json.loads(one.stdout)["tool"] for one in called] == odd

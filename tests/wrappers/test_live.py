@@ -83,7 +83,8 @@ def test_a_python_client_calls_every_demo_tool_both_ways(plane: Plane) -> None:
 
     async def all_at_once() -> list[dict[str, Any]]:
         calls = plane.calls().items()
-        return await asyncio.gather(*(getattr(waiting, name)(**given) for name, given in calls))
+        answers = await asyncio.gather(*(getattr(waiting, name)(**given) for name, given in calls))
+        return list(answers)
 
     assert all(isinstance(one, dict) for one in asyncio.run(all_at_once()))
 
@@ -107,7 +108,9 @@ def test_a_python_client_raises_its_own_error(plane: Plane, code: str) -> None:
 def test_the_summary_counts_and_the_tree_is_laid_out(plane: Plane) -> None:
     # F3-23 S3-062 S3-064
     count = len(plane.tools) + 2
-    assert f"{NAME}: {count} tools, bash {count}, python 1, cli {count}, skill {count}" in plane.told
+    assert (
+        f"{NAME}: {count} tools, bash {count}, python 1, cli {count}, skill {count}" in plane.told
+    )
     assert "0 errors" in plane.told
     assert {path.name for path in plane.made.iterdir()} == {
         *("scripts", "python", "cli", "skills", "typescript"),

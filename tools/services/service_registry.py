@@ -20,7 +20,7 @@ SERVICES: Final = "services"
 KNOWN: Final = ("name", "url", "enabled", "key_variable")
 MOST: Final = 1_000
 EMPTY: Final = (
-    "The registry has no services. Add one in the admin under Services, import a file with "
+    "The registry has no services. Add one in the admin under Registry, import a file with "
     "`manage.py service_registry import services.yaml`, or name the file with --services."
 )
 

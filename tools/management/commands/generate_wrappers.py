@@ -73,7 +73,7 @@ class Command(BaseCommand):
             raise CommandError(str(fault)) from fault
         self._tell(report, options)
         if report.errors:
-            raise CommandError(f"{len(report.errors)} of it went wrong; see above", returncode=1)
+            raise CommandError("Not everything was generated; see above.")
 
     def _entries(self, file: str | None) -> list[ServiceEntry]:
         if file is None:

@@ -32,7 +32,8 @@ class Command(BaseCommand):
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
-        name = options["file"] if options["file"] != "-" else f"standard {options['action']}"
+        stream = "standard input" if options["action"] == "import" else "standard output"
+        name = stream if options["file"] == "-" else options["file"]
         try:
             if options["action"] == "export":
                 self._export(options["file"])

@@ -62,7 +62,9 @@ def test_a_dead_service_and_a_broken_tool_stop_nothing_else(
     ]
 
 
-def test_a_service_is_asked_three_times_with_longer_pauses(service: Foreign, tmp_path: Path) -> None:
+def test_a_service_is_asked_three_times_with_longer_pauses(
+    service: Foreign, tmp_path: Path
+) -> None:
     # F3-15
     waits: list[float] = []
 
@@ -89,9 +91,14 @@ def test_a_place_is_asked_once_in_a_run_with_the_key_of_its_variable(
     service: Foreign, tmp_path: Path
 ) -> None:
     # F3-15
-    two = [ServiceEntry("one", service.url, key_variable="A_API_KEY"), ServiceEntry("two", service.url)]
+    two = [
+        ServiceEntry("one", service.url, key_variable="A_API_KEY"),
+        ServiceEntry("two", service.url),
+    ]
     asking = Asking(keys={"A_API_KEY": "secret"})
-    generate(tmp_path, two[0], ServiceEntry("too", service.url, key_variable="A_API_KEY"), asking=asking)
+    generate(
+        tmp_path, two[0], ServiceEntry("too", service.url, key_variable="A_API_KEY"), asking=asking
+    )
     assert (service.lists, service.keys) == (1, ["secret"])
     generate(tmp_path, *two, asking=asking)
     assert service.keys[1:] in (["secret", None], [None, "secret"])
@@ -105,7 +112,9 @@ def test_addresses_that_clouds_keep_credentials_at_are_refused_to_the_admin(tmp_
     assert "where it may not be" in report.errors[0]
 
 
-def test_disabled_services_are_skipped_and_filters_combine(service: Foreign, tmp_path: Path) -> None:
+def test_disabled_services_are_skipped_and_filters_combine(
+    service: Foreign, tmp_path: Path
+) -> None:
     # S3-063 F3-22
     entries = (
         ServiceEntry("ai-gateway", service.url),
@@ -163,7 +172,9 @@ def test_files_of_somebody_else_are_neither_overwritten_nor_removed(
     path.parent.mkdir(parents=True)
     path.write_text("mine")
     report = generate(tmp_path, ("seekr", service.url), types="bash")
-    assert report.errors == ["seekr/scripts/look.sh: was written or changed by somebody else; move it away"]
+    assert report.errors == [
+        "seekr/scripts/look.sh: was written or changed by somebody else; move it away"
+    ]
     path.unlink()
     assert generate(tmp_path, ("seekr", service.url), types="bash").errors == []
     path.write_text("edited")
@@ -215,7 +226,9 @@ def test_run_bits_follow_the_umask(service: Foreign, tmp_path: Path) -> None:
     finally:
         os.umask(before)
     modes = {
-        path.suffix: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*") if path.is_file()
+        path.suffix: stat.S_IMODE(path.stat().st_mode)
+        for path in tmp_path.rglob("*")
+        if path.is_file()
     }
     assert (modes[".sh"], modes[".md"]) == (0o750, 0o640)
 
@@ -243,7 +256,9 @@ def test_a_template_that_fails_for_one_tool_fails_for_that_one(
     (own / "bash").mkdir(parents=True)
     (own / "python").mkdir()
     (own / "bash" / "tool_script.sh.j2").write_text("{{ arguments.word.type }}")
-    (own / "python" / "service_client.py.j2").write_text("{% for one in tools %}{{ one.arguments[0].key }}{% endfor %}")
+    (own / "python" / "service_client.py.j2").write_text(
+        "{% for one in tools %}{{ one.arguments[0].key }}{% endfor %}"
+    )
     generate(tmp_path / "out", ("seekr", service.url), types="bash,python")
     report = generate(tmp_path / "out", ("seekr", service.url), types="bash,python", templates=own)
     assert [one.partition(": ")[0] for one in report.errors] == ["seekr/look", "seekr/look"]
