@@ -16,9 +16,11 @@ from tests.wrappers.foreign import Foreign, foreign, tool
 from tests.wrappers.generating import generate
 from tools.services.fetch_tools import INSIDE, WAITS, Asking
 from tools.services.generate_wrappers import NothingToDo
+from tools.services.service_registry import read_registry
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.tree import MANIFEST, TreeFault
 
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "services.yaml"
 NOWHERE = ("away", "http://127.0.0.1:9")
 
 
@@ -110,6 +112,11 @@ def test_addresses_that_clouds_keep_credentials_at_are_refused_to_the_admin(tmp_
     asking = Asking(networks=INSIDE, tries=1)
     report = generate(tmp_path, ("meta", "http://169.254.169.254"), asking=asking)
     assert "where it may not be" in report.errors[0]
+
+
+def test_a_file_is_read_without_a_database() -> None:
+    # S3-067: nothing in this file may open one.
+    assert read_registry(EXAMPLE.read_text())[0].name == "ai-gateway"
 
 
 def test_disabled_services_are_skipped_and_filters_combine(
