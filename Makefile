@@ -15,7 +15,8 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 
 # These start whole control planes on databases of their own, in two pieces of about the same length.
 STARTS := tests/controlplane tests/project
-VISITS := tests/browser tests/chaos tests/clients tests/conformance tests/federation/servers tests/load
+VISITS := tests/browser tests/chaos tests/clients tests/conformance tests/federation/servers tests/load \
+  tests/wrappers
 # These open doors, with processes behind them: about half of what runs on SQLite.
 DOORS := tests/federation tests/health tests/scenarios tests/tools/api tests/tools/backends \
   tests/tools/mcp_server
@@ -27,7 +28,7 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/reading tests/tools/pipelines/kinds tests/tools/pipelines/evaluation \
   tests/tools/pipelines/test_chunking.py tests/tools/pipelines/test_sentences.py \
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
-  tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/backends/pipeline \
+  tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/wrappers tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
   tests/federation tests/scenarios tests/tools/api tests/tools/execution tests/agent/router
 PYTEST := -m pytest -m "not soak"

@@ -254,6 +254,12 @@ VARIABLES: tuple[Variable, ...] = (
         "Most stdio MCP servers that one process runs at a time.",
     ),
     Variable(
+        "REGISTRY_KEYS",
+        comma_list,
+        (),
+        "Names of variables whose values the admin may send to registered services, separated by commas.",
+    ),
+    Variable(
         "MAX_BODY_BYTES",
         integer(1024, 1 << 30),
         1 << 20,

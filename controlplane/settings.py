@@ -262,6 +262,7 @@ CONTROL_PLANE = {
     "RERANK_API_KEY": ENVIRONMENT.rerank_api_key,
     "UPSTREAM_COMMANDS": ENVIRONMENT.upstream_commands or {"todo-server": TODO_SERVER},
     "UPSTREAM_MAX_CHILDREN": ENVIRONMENT.upstream_max_children,
+    "REGISTRY_KEYS": ENVIRONMENT.registry_keys,
     "HEALTH_LEAST_FREE_MB": ENVIRONMENT.health_least_free_mb,
     "HEALTH_MOST_QUEUED": ENVIRONMENT.health_most_queued,
     "HEALTH_SNAPSHOT_DAYS": ENVIRONMENT.health_snapshot_days,

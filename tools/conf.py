@@ -93,6 +93,8 @@ class DeploymentSettings:
     # What stdio MCP servers may be started with: {"command", "environment", "directory"} by name.
     upstream_commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     upstream_max_children: int = 32
+    # Variables of the environment whose values the admin may send to registered services.
+    registry_keys: tuple[str, ...] = ()
     # None: nothing is exported.
     tracing: TracingSettings | None = None
 
@@ -123,6 +125,7 @@ def deployment() -> DeploymentSettings:
         oauth=_oauth(values),
         upstream_commands=values["UPSTREAM_COMMANDS"],
         upstream_max_children=values["UPSTREAM_MAX_CHILDREN"],
+        registry_keys=values["REGISTRY_KEYS"],
         tracing=_tracing(values),
     )
 

@@ -13,7 +13,7 @@ from tests.browser.visitor import LOOKS, Look, Visitor, visiting
 # Those with forms of their own: what is chosen, typed and ticked has a name.
 FORMS = (
     *("tool", "toolset", "prompt", "resource", "apiservice", "upstreamserver", "pipelineconfig"),
-    *("corpus", "apiclient", "serviceconfiguration", "questionset"),
+    *("corpus", "apiclient", "serviceconfiguration", "registeredservice", "questionset"),
 )
 # Those of other applications, and what the menu of the person leads to.
 MORE = (

@@ -81,7 +81,13 @@ PLAN = (
             ("Audit trail", "manage_history", "tools", "auditentry"),
         ),
     ),
-    ("Service", (("Configuration", "settings", "tools", "serviceconfiguration"),)),
+    (
+        "Service",
+        (
+            ("Configuration", "settings", "tools", "serviceconfiguration"),
+            ("Registry", "hub", "tools", "registeredservice"),
+        ),
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from tools.models.journal import ToolRequest, ToolResponse
 from tools.models.offerings import Prompt, Resource
 from tools.models.pipelines import PipelineConfig
 from tools.models.questions import LabelledQuestion, QuestionSet
+from tools.models.registered_services import RegisteredService
 from tools.models.service import ServiceConfiguration
 from tools.models.sums import CallSums, SumsSpan
 from tools.models.tool_versions import ToolVersion
@@ -40,6 +41,7 @@ __all__ = [
     "PipelineConfig",
     "Prompt",
     "QuestionSet",
+    "RegisteredService",
     "Resource",
     "ServiceConfiguration",
     "SumsSpan",

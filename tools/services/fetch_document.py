@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 import httpcore2
@@ -30,12 +31,15 @@ _FAULTS: Final = (
     RedirectRefused,
     TooLarge,
     Undecodable,
-    Unresolved,
 )
 
 
 class FetchFault(Exception):
-    """The document cannot be had. The message says why, and what to do."""
+    """The document cannot be had. The message says why, and what to do; `passing` ones may pass."""
+
+    def __init__(self, message: str, *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.passing = passing
 
 
 def fetch_document(address: str, networks: tuple[str, ...] = ()) -> bytes:
@@ -44,28 +48,52 @@ def fetch_document(address: str, networks: tuple[str, ...] = ()) -> bytes:
     Raises:
         FetchFault: it cannot be had.
     """
+    return asyncio.run(fetch(address, networks))
+
+
+async def fetch(
+    address: str,
+    networks: tuple[str, ...] = (),
+    *,
+    headers: Mapping[str, str] | None = None,
+    seconds: float = SECONDS,
+    follow: bool = True,
+) -> bytes:
+    """The same, with `headers` of one's own; unless it may `follow`, a redirect is a fault.
+
+    Raises:
+        FetchFault: it cannot be had.
+    """
     try:
-        answer = asyncio.run(_fetch(address, networks))
+        async with asyncio.timeout(seconds):
+            answer = await _fetch(address, networks, headers or {}, follow=follow)
     except TimeoutError as fault:
-        raise FetchFault(f"{address} did not answer within {SECONDS} s") from fault
+        raise FetchFault(f"{address} did not answer within {seconds} s", passing=True) from fault
     except _FAULTS as fault:
         raise FetchFault(f"{address} cannot be had: {fault}") from fault
+    except Unresolved as fault:
+        raise FetchFault(f"{address} cannot be had: {fault}", passing=True) from fault
     except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as fault:
-        raise FetchFault(f"{address} cannot be reached: {type(fault).__name__}") from fault
+        told = f"{address} cannot be reached: {type(fault).__name__}"
+        raise FetchFault(told, passing=True) from fault
     if answer.status != 200:
-        raise FetchFault(f"{address} answered with status {answer.status}")
+        passing = answer.status == 429 or answer.status >= 500
+        raise FetchFault(f"{address} answered with status {answer.status}", passing=passing)
     return answer.body
 
 
-async def _fetch(address: str, networks: tuple[str, ...]) -> Answer:
+async def _fetch(
+    address: str, networks: tuple[str, ...], headers: Mapping[str, str], *, follow: bool
+) -> Answer:
     origin, parts = split_address(address)
     written = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = percent_encoded(written.encode())
     service = Service("document", str(origin), allowed_networks=networks)
-    request = Outgoing("GET", origin, parts.path, target, headers={"Accept": _ACCEPTED})
+    request = Outgoing("GET", origin, parts.path, target, headers={"Accept": _ACCEPTED, **headers})
     lines = Lines(system_resolve, system_certificates)
     try:
-        async with asyncio.timeout(SECONDS), lines.use(service) as pool:
-            return await exchange(request, Conditions(pool, service.slug, 0, LARGEST))
+        async with lines.use(service) as pool:
+            conditions = Conditions(pool, service.slug, 0, LARGEST, follow=follow)
+            return await exchange(request, conditions)
     finally:
         await lines.close()

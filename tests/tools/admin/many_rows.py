@@ -32,6 +32,7 @@ from tools.models import (
     EvaluationRun,
     IndexVersion,
     PipelineConfig,
+    RegisteredService,
     Tool,
     Toolset,
     UpstreamItem,
@@ -129,6 +130,7 @@ class Rows:
             ApiClient, name=f"caller {number}", key_hash=f"{number:064x}", key_hint=f"{number}"
         )
         client.toolsets.add(Toolset.objects.get(slug=f"many-{number}"))
+        _made(RegisteredService, name=f"service-{number}", url="http://127.0.0.1:8001")
         person = _first(User, username=f"person {number}")
         person.groups.add(_made(Group, name=f"group {number}"))
         _made(

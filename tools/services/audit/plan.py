@@ -14,6 +14,7 @@ from tools.models import (
     Corpus,
     PipelineConfig,
     Prompt,
+    RegisteredService,
     Resource,
     ServiceConfiguration,
     Tool,
@@ -33,6 +34,7 @@ def watch_all() -> None:
         watch(Watched(model))
     watch(Watched(Tool, then=keep_versions))
     watch(Watched(ApiOperation))
+    watch(Watched(RegisteredService))
     watch(
         Watched(
             ApiClient,

@@ -1,0 +1,285 @@
+"""What the generator does with many services, dead ones, broken tools, old files and other templates."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.wrappers.foreign import Foreign, foreign, tool
+from tests.wrappers.generating import generate
+from tools.services.fetch_tools import INSIDE, WAITS, Asking
+from tools.services.generate_wrappers import NothingToDo
+from tools.services.service_registry import read_registry
+from tools.wrappers.registry import ServiceEntry
+from tools.wrappers.tree import MANIFEST, TreeFault
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "services.yaml"
+NOWHERE = ("away", "http://127.0.0.1:9")
+
+
+@pytest.fixture
+def service() -> Iterator[Foreign]:
+    with foreign([tool("look"), tool("find", word={"type": "string"})]) as made:
+        yield made
+
+
+def files(folder: Path) -> set[str]:
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def test_four_services_are_generated_in_ten_seconds(tmp_path: Path) -> None:
+    # F3-30
+    with ExitStack() as stack:
+        tools = [tool(f"tool_{number}", word={"type": "string"}) for number in range(30)]
+        services = [stack.enter_context(foreign(tools)) for _ in range(4)]
+        began = time.monotonic()
+        report = generate(tmp_path, *((f"s{n}", one.url) for n, one in enumerate(services)))
+        assert time.monotonic() - began < 10
+    assert report.errors == []
+    assert sum(report.tools.values()) == 120
+    assert len(files(tmp_path)) == 4 * (30 * 5 + 2)
+
+
+def test_a_dead_service_and_a_broken_tool_stop_nothing_else(
+    service: Foreign, tmp_path: Path
+) -> None:
+    # F3-23
+    service.tools += [{"name": "broken", "input_schema": []}, "nothing", tool("look")]
+    report = generate(tmp_path, NOWHERE, ("seekr", service.url), types="bash")
+    assert files(tmp_path) == {"seekr/scripts/find.sh", "seekr/scripts/look.sh"}
+    away, *others = report.errors
+    assert away == "away: http://127.0.0.1:9/tools cannot be reached: ConnectError"
+    assert others == [
+        "seekr/broken: its input_schema is not that of an object",
+        "seekr/entry 4: it is not an object",
+        "seekr/look: it is listed twice; the first one counts",
+    ]
+
+
+def test_a_service_is_asked_three_times_with_longer_pauses(
+    service: Foreign, tmp_path: Path
+) -> None:
+    # F3-15
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    service.listing += [(503, {}, b""), (500, {}, b"")]
+    assert generate(tmp_path, ("seekr", service.url), asking=Asking(sleep=sleep)).errors == []
+    assert (service.lists, waits) == (3, [1, 2])
+    assert WAITS[:3] == (1, 2, 4)
+    service.listing += [(503, {}, b"")] * 3
+    report = generate(tmp_path, ("seekr", service.url), asking=Asking(sleep=sleep))
+    assert (service.lists, waits) == (6, [1, 2, 1, 2])
+    assert report.errors == [f"seekr: {service.url}/tools answered with status 503"]
+    # What will not pass is not tried again.
+    service.listing += [(401, {}, b""), (200, {}, b"<html>"), (302, {"Location": "/other"}, b"")]
+    for told in ("status 401", "not JSON", "status 302"):
+        report = generate(tmp_path, ("seekr", service.url), asking=Asking(sleep=sleep))
+        assert told in report.errors[0]
+    assert service.lists == 9
+
+
+def test_a_place_is_asked_once_in_a_run_with_the_key_of_its_variable(
+    service: Foreign, tmp_path: Path
+) -> None:
+    # F3-15
+    two = [
+        ServiceEntry("one", service.url, key_variable="A_API_KEY"),
+        ServiceEntry("two", service.url),
+    ]
+    asking = Asking(keys={"A_API_KEY": "secret"})
+    generate(
+        tmp_path, two[0], ServiceEntry("too", service.url, key_variable="A_API_KEY"), asking=asking
+    )
+    assert (service.lists, service.keys) == (1, ["secret"])
+    generate(tmp_path, *two, asking=asking)
+    assert service.keys[1:] in (["secret", None], [None, "secret"])
+    for path in tmp_path.rglob("*.*"):
+        assert path.is_dir() or "secret" not in path.read_text()
+
+
+def test_addresses_that_clouds_keep_credentials_at_are_refused_to_the_admin(tmp_path: Path) -> None:
+    asking = Asking(networks=INSIDE, tries=1)
+    report = generate(tmp_path, ("meta", "http://169.254.169.254"), asking=asking)
+    assert "where it may not be" in report.errors[0]
+
+
+def test_a_file_is_read_without_a_database() -> None:
+    # S3-067: nothing in this file may open one.
+    assert read_registry(EXAMPLE.read_text())[0].name == "ai-gateway"
+
+
+def test_disabled_services_are_skipped_and_filters_combine(
+    service: Foreign, tmp_path: Path
+) -> None:
+    # S3-063 F3-22
+    entries = (
+        ServiceEntry("ai-gateway", service.url),
+        ServiceEntry("seekr", service.url),
+        ServiceEntry("docwell", "http://127.0.0.1:9", enabled=False),
+    )
+    assert generate(tmp_path / "all", *entries).errors == []
+    assert {path.name for path in (tmp_path / "all").iterdir()} == {"ai-gateway", "seekr", MANIFEST}
+    generate(tmp_path / "some", *entries, types="scripts,skills", only=("seekr",))
+    assert {path.name for path in (tmp_path / "some" / "seekr").iterdir()} == {"scripts", "skills"}
+    assert not (tmp_path / "some" / "ai-gateway").exists()
+    with pytest.raises(NothingToDo, match="docwell is switched off"):
+        generate(tmp_path, *entries, only=("docwell",))
+    with pytest.raises(NothingToDo, match="there are: ai-gateway, docwell, seekr"):
+        generate(tmp_path, *entries, only=("other",))
+    with pytest.raises(NothingToDo, match="Every service"):
+        generate(tmp_path, entries[2])
+
+
+def test_stale_files_are_removed_and_nothing_else(service: Foreign, tmp_path: Path) -> None:
+    other = ("other", service.url)
+    generate(tmp_path, ("seekr", service.url), other)
+    mine = tmp_path / "seekr" / "scripts" / "mine.sh"
+    mine.write_text("echo mine\n")
+    del service.tools[0]
+    # Of one service and kind alone.
+    report = generate(tmp_path, ("seekr", service.url), other, types="bash", only=("seekr",))
+    assert report.removed == ["seekr/scripts/look.sh"]
+    report = generate(tmp_path, ("seekr", service.url), other, only=("seekr",))
+    assert "seekr/skills/seekr-look/SKILL.md" in report.removed
+    assert not (tmp_path / "seekr" / "skills" / "seekr-look").exists()
+    assert (tmp_path / "other" / "scripts" / "look.sh").exists()
+    # A service that left the registry; one that is only away keeps its files.
+    away = generate(tmp_path, ("seekr", "http://127.0.0.1:9"), other)
+    assert [path for path in away.removed if path.startswith("seekr")] == []
+    assert (tmp_path / "seekr" / "scripts" / "find.sh").exists()
+    gone = generate(tmp_path, other)
+    assert {path.split("/")[0] for path in gone.removed} == {"seekr"}
+    assert mine.read_text() == "echo mine\n"
+    assert files(tmp_path / "seekr") == {"scripts/mine.sh"}
+
+
+def test_a_tool_that_is_broken_for_once_keeps_its_files(service: Foreign, tmp_path: Path) -> None:
+    generate(tmp_path, ("seekr", service.url), types="bash,cli")
+    service.tools[0]["input_schema"] = None
+    report = generate(tmp_path, ("seekr", service.url), types="bash,cli")
+    assert report.removed == []
+    assert "seekr/scripts/look.sh" in files(tmp_path)
+
+
+def test_files_of_somebody_else_are_neither_overwritten_nor_removed(
+    service: Foreign, tmp_path: Path
+) -> None:
+    path = tmp_path / "seekr" / "scripts" / "look.sh"
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    report = generate(tmp_path, ("seekr", service.url), types="bash")
+    assert report.errors == [
+        "seekr/scripts/look.sh: was written or changed by somebody else; move it away"
+    ]
+    path.unlink()
+    assert generate(tmp_path, ("seekr", service.url), types="bash").errors == []
+    path.write_text("edited")
+    del service.tools[0]
+    report = generate(tmp_path, ("seekr", service.url), types="bash")
+    assert "is stale, but was changed by somebody else" in report.errors[0]
+    assert path.read_text() == "edited"
+
+
+def test_a_manifest_leads_nowhere_else(service: Foreign, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("")
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    folder = tmp_path / "made"
+    folder.mkdir()
+    paths = ("../outside", str(outside), "seekr/../../outside")
+    (folder / MANIFEST).write_text(json.dumps({"files": {path: [empty] for path in paths}}))
+    assert generate(folder, ("seekr", service.url)).removed == []
+    assert outside.exists()
+    for text in ("[", '{"files": 3}', "{}"):
+        (folder / MANIFEST).write_text(text)
+        with pytest.raises(TreeFault, match="move it away"):
+            generate(folder, ("seekr", service.url))
+    # An interrupted run has listed what it was about to write.
+    (folder / MANIFEST).unlink()
+    generate(tmp_path / "again", ("seekr", service.url), types="bash")
+    again = generate(tmp_path / "again", ("seekr", service.url), types="bash")
+    assert again.errors == []
+
+
+def test_links_are_replaced_and_not_followed(service: Foreign, tmp_path: Path) -> None:
+    generate(tmp_path, ("seekr", service.url), types="bash")
+    script = tmp_path / "seekr" / "scripts" / "look.sh"
+    target = tmp_path / "target"
+    target.write_bytes(script.read_bytes())
+    script.unlink()
+    script.symlink_to(target)
+    service.tools[0]["description"] = "Another."
+    generate(tmp_path, ("seekr", service.url), types="bash")
+    assert not script.is_symlink()
+    assert "Another." not in target.read_text()
+
+
+def test_run_bits_follow_the_umask(service: Foreign, tmp_path: Path) -> None:
+    # F3-23
+    before = os.umask(0o027)
+    try:
+        generate(tmp_path, ("seekr", service.url))
+    finally:
+        os.umask(before)
+    modes = {
+        path.suffix: stat.S_IMODE(path.stat().st_mode)
+        for path in tmp_path.rglob("*")
+        if path.is_file()
+    }
+    assert (modes[".sh"], modes[".md"]) == (0o750, 0o640)
+
+
+def test_own_templates_come_first_one_by_one(service: Foreign, tmp_path: Path) -> None:
+    # F3-21 S3-060
+    own = tmp_path / "templates"
+    (own / "bash").mkdir(parents=True)
+    (own / "bash" / "tool_script.sh.j2").write_text(
+        "{{ tool_name }}|{{ description }}|{{ arguments|to_json(0) }}|{{ service_url }}|"
+        "{{ tool_name|snake_to_camel|upper_first }}|{{ arguments.word|python_type if arguments else '' }}"
+    )
+    generate(tmp_path / "out", ("seekr", service.url), types="bash,cli", templates=own)
+    made = (tmp_path / "out" / "seekr" / "scripts" / "find.sh").read_text().replace("\n", "")
+    expected = f'find|Does something.|{{"word": {{"type": "string"}}}}|{service.url}|Find|str'
+    assert made == expected
+    assert "argparse" in (tmp_path / "out" / "seekr" / "cli" / "find.py").read_text()
+
+
+def test_a_template_that_fails_for_one_tool_fails_for_that_one(
+    service: Foreign, tmp_path: Path
+) -> None:
+    # F3-21 F3-23
+    own = tmp_path / "templates"
+    (own / "bash").mkdir(parents=True)
+    (own / "python").mkdir()
+    (own / "bash" / "tool_script.sh.j2").write_text("{{ arguments.word.type }}")
+    (own / "python" / "service_client.py.j2").write_text(
+        "{% for one in tools %}{{ one.arguments[0].key }}{% endfor %}"
+    )
+    generate(tmp_path / "out", ("seekr", service.url), types="bash,python")
+    report = generate(tmp_path / "out", ("seekr", service.url), types="bash,python", templates=own)
+    assert [one.partition(": ")[0] for one in report.errors] == ["seekr/look", "seekr/look"]
+    # What could not be made this time stays as it was.
+    assert "look" in (tmp_path / "out" / "seekr" / "scripts" / "look.sh").read_text()
+    assert (tmp_path / "out" / "seekr" / "scripts" / "find.sh").read_text() == "string"
+    assert (tmp_path / "out" / "seekr" / "python" / "seekr_client.py").read_text() == "word"
+    (own / "bash" / "tool_script.sh.j2").write_text("{{ 1 / 0 }}{{ tool.__class__.__mro__ }}")
+    report = generate(tmp_path / "out", ("seekr", service.url), types="bash", templates=own)
+    assert "ZeroDivisionError" in report.errors[0]
+
+
+def test_an_empty_list_of_tools_is_a_service_without_wrappers(tmp_path: Path) -> None:
+    with foreign() as nothing:
+        report = generate(tmp_path, ("seekr", nothing.url))
+    assert report.errors == []
+    assert files(tmp_path) == {"seekr/python/seekr_client.py", "seekr/typescript/seekr_client.ts"}

@@ -1,0 +1,1 @@
+"""Generated wrappers, run as their users run them."""

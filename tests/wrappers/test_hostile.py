@@ -1,0 +1,208 @@
+"""What services say, and what callers send, is text and nothing but text."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.node_env import NODE, node_environment, typescript_compiler
+from tests.wrappers.foreign import Foreign, foreign
+from tests.wrappers.generating import generate
+from tests.wrappers.hostile import NAMES, TEXTS, VALUES, hostile_tools
+from tests.wrappers.running import load, run, run_all
+from tools.services.generate_wrappers import Report
+from tools.wrappers.tool_list import whole
+
+
+@dataclass(frozen=True)
+class Made:
+    service: Foreign
+    report: Report
+    folder: Path
+
+    @property
+    def module(self) -> Any:
+        return load(self.folder / "odd" / "python" / "odd_client.py")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    folder = tmp_path_factory.mktemp("hostile")
+    with foreign(hostile_tools()) as service:
+        report = generate(folder, ("odd", service.url))
+        yield Made(service, report, folder)
+    assert not list(folder.rglob("pwned"))
+
+
+def test_everything_is_generated_and_stays_inside_its_folder(made: Made) -> None:
+    assert made.report.errors == []
+    paths = [path.relative_to(made.folder).parts for path in made.folder.rglob("*")]
+    assert {parts[0] for parts in paths} == {"odd", ".wrappers.json"}
+    assert made.report.tools["odd"] == len({*NAMES} - {""}) + len(TEXTS) + 3
+    assert len(list((made.folder / "odd" / "scripts").iterdir())) == made.report.tools["odd"]
+
+
+def test_every_script_tells_how_it_is_used(made: Made) -> None:
+    # F3-16 F3-18
+    scripts = [
+        path
+        for folder in ("scripts", "cli")
+        for name in ("text_*", "every_*")
+        for path in (made.folder / "odd" / folder).glob(name)
+    ]
+    for done in run_all(([path, "--help"] for path in scripts), made.folder):
+        assert done.returncode == 0, done.stderr
+        assert "\x1b" not in done.stdout
+        assert "--timeout" in done.stdout
+
+
+def test_the_clients_pass_strict_type_checking(made: Made) -> None:
+    # F3-17
+    files = [
+        made.folder / "odd" / "python" / "odd_client.py",
+        *(made.folder / "odd" / "cli" / f"{name}.py" for name in ("every_name", "plain", "text_4")),
+    ]
+    checked = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--config-file="),
+            *("--cache-dir", str(made.folder.parent / "types"), *map(str, files)),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_the_typescript_module_compiles_strictly(made: Made) -> None:
+    file = made.folder / "odd" / "typescript" / "odd_client.ts"
+    options = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext"]
+    options += ["--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"]
+    options += [
+        "--lib",
+        "es2022,dom",
+        "--erasableSyntaxOnly",
+        "--noPropertyAccessFromIndexSignature",
+    ]
+    done = subprocess.run(
+        [str(NODE), str(typescript_compiler()), *options, str(file)],
+        env=dict(node_environment()),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_values_arrive_as_they_were_sent(made: Made) -> None:
+    sent = {f"w{place}": value.replace("\0", "") for place, value in enumerate(VALUES)}
+    options = [f"--{name}={value}" for name, value in sent.items()]
+    for path in ("scripts/many.sh", "cli/many.py"):
+        done = run([made.folder / "odd" / path, *options], made.folder)
+        assert json.loads(done.stdout)["echo"] == sent, done.stderr
+    assert made.module.OddClient(retry=False).many(**sent)["echo"] == sent
+
+
+def test_every_kind_of_value_keeps_its_kind(made: Made) -> None:
+    given = ["--whole=-3", "--number=1.5e3", "--truth", '--object={"a": [1]}', "--anything=[null]"]
+    expected = {
+        "whole": -3,
+        "number": 1500,
+        "truth": True,
+        "object": {"a": [1]},
+        "anything": [None],
+        "items": ["-a", 'b"'],
+        "maybe": "null",
+    }
+    bash = [*given, '--items=["-a", "b\\""]', "--maybe=null"]
+    cli = [*given, "--items=-a", '--items=b"', "--maybe=null"]
+    for path, options in (("scripts/plain.sh", bash), ("cli/plain.py", cli)):
+        done = run([made.folder / "odd" / path, *options], made.folder)
+        assert json.loads(done.stdout)["echo"] == expected, done.stderr
+    client = made.module.OddClient()
+    assert client.plain(**expected)["echo"] == expected
+    # What is not given is left out; None is sent where it is a value.
+    assert client.plain()["echo"] == {}
+    assert client.plain(maybe=None, anything=None)["echo"] == {"maybe": None, "anything": None}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *("--whole=1.0", "--whole=x", "--whole=01", "--number=nan", "--number=Infinity"),
+        *("--truth=perhaps", "--object=[]", "--object={", "--unknown=1", "--timeout=x"),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_before_anything_is_sent(made: Made, wrong: str) -> None:
+    made.service.calls.clear()
+    for path in ("scripts/plain.sh", "cli/plain.py"):
+        if (path, wrong) == ("cli/plain.py", "--whole=01"):
+            # Python reads it as a number.
+            continue
+        done = run([made.folder / "odd" / path, wrong], made.folder)
+        assert done.returncode in {1, 2}
+        assert wrong.partition("=")[0] in done.stderr
+    assert made.service.calls == []
+
+
+def test_names_that_mean_something_elsewhere_are_sent_as_they_are(made: Made) -> None:
+    definition = json.loads((made.folder / "odd" / "skills" / "every_name.json").read_text())
+    keys = list(definition["input_schema"]["properties"])
+    assert keys == list(dict.fromkeys(NAMES))
+    expected = {key: f"value {place}" for place, key in enumerate(keys)}
+    values = list(expected.values())
+    scripted = run([made.folder / "odd" / "scripts" / "every_name.sh", *values], made.folder)
+    assert json.loads(scripted.stdout)["echo"] == expected, scripted.stderr
+    client = made.module.OddClient
+    parameters = list(client.every_name.__annotations__)[: len(keys)]
+    answer = client().every_name(**dict(zip(parameters, values, strict=True)))
+    assert answer["echo"] == expected
+    # Tools by such names are called by them, too.
+    for name in sorted({*NAMES} - {""}):
+        assert client().call(name, {})["tool"] == name
+    odd = [one for one in sorted({*NAMES} - {""}) if not one.isalnum()]
+    definitions = [
+        json.loads(path.read_text()) for path in (made.folder / "odd/skills").glob("*.json")
+    ]
+    folders = {one["name"]: made.folder / "odd" / "skills" / one["skill"] for one in definitions}
+    called = run_all([next((folders[name] / "scripts").iterdir())] for name in odd)
+    assert [json.loads(one.stdout)["tool"] for one in called] == odd
+
+
+def test_skills_have_front_matter_that_agent_programs_read(made: Made) -> None:
+    # F3-19
+    names = set()
+    for path in (made.folder / "odd" / "skills").glob("*/SKILL.md"):
+        front = yaml.safe_load(path.read_text().split("---\n")[1])
+        assert set(front) == {"name", "description"}
+        assert front["name"] == path.parent.name
+        assert 0 < len(front["name"]) <= 64
+        assert 0 < len(front["description"]) <= 1024
+        assert "<" not in front["description"]
+        names.add(front["name"])
+        script = next((path.parent / "scripts").iterdir())
+        plain = made.folder / "odd" / "scripts" / script.name
+        assert script.read_bytes() == plain.read_bytes()
+    assert len(names) == made.report.tools["odd"]
+
+
+def test_definitions_of_skills_are_the_tools_own(made: Made) -> None:
+    # F3-19, and the JSON form of the origin
+    given = {one["name"]: one for one in hostile_tools()}
+    found = [json.loads(path.read_text()) for path in (made.folder / "odd/skills").glob("*.json")]
+    for one in found:
+        listed = whole(given[one["name"]])
+        assert one["description"] == listed["description"]
+        assert one["input_schema"] == listed["input_schema"]
+        assert one["endpoint"] == f"{made.service.url}/call-tool"
+        assert one["version"] == "1.2.3"
+        assert one["timestamp"].endswith("Z")
+    assert {one["name"] for one in found} == set(given)

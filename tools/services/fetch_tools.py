@@ -1,0 +1,84 @@
+"""The lists of tools of registered services: asked for together, each once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tools.services.fetch_document import FetchFault, fetch
+from tools.wrappers.registry import ServiceEntry
+from tools.wrappers.tool_list import ListFault, ToolList, read_tools
+
+TRIES: Final = 3
+# Before the second try, the third, and one more if there were one.
+WAITS: Final = (1.0, 2.0, 4.0)
+SECONDS: Final = 10
+# Whoever runs a command on this machine reaches everything from it anyway.
+ANYWHERE: Final = ("0.0.0.0/0", "::/0")
+# Where services of one's own are. Not link-local: that is where clouds hand out credentials.
+INSIDE: Final = (
+    *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+    *("::1/128", "fc00::/7"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How services are asked: with which keys by variable, in which networks, how often."""
+
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    networks: tuple[str, ...] = ANYWHERE
+    tries: int = TRIES
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+
+@dataclass(frozen=True, slots=True)
+class Unfetched:
+    """Why a service's list cannot be had."""
+
+    reason: str
+
+
+def fetch_all(
+    entries: Sequence[ServiceEntry], asking: Asking
+) -> Mapping[str, ToolList | Unfetched]:
+    """What each service lists, by its name. One that cannot be reached keeps nobody waiting twice."""
+    return asyncio.run(_fetch_all(entries, asking))
+
+
+async def _fetch_all(
+    entries: Sequence[ServiceEntry], asking: Asking
+) -> Mapping[str, ToolList | Unfetched]:
+    # Two names for one place are one question.
+    questions = {(one.base_url, asking.keys.get(one.key_name, "")): one for one in entries}
+    answers = await asyncio.gather(*(_fetch(url, key, asking) for url, key in questions))
+    found = dict(zip(questions, answers, strict=True))
+    return {one.name: found[one.base_url, asking.keys.get(one.key_name, "")] for one in entries}
+
+
+async def _fetch(base_url: str, key: str, asking: Asking) -> ToolList | Unfetched:
+    headers = {"Accept": "application/json", **({"X-API-Key": key} if key else {})}
+    if not key.isprintable() or not key.isascii():
+        return Unfetched("its key has characters that no key has")
+    for tried in range(asking.tries):
+        if tried:
+            await asking.sleep(WAITS[tried - 1])
+        try:
+            # Redirects are not followed: the key is for this address.
+            body = await fetch(
+                f"{base_url}/tools",
+                asking.networks,
+                headers=headers,
+                seconds=SECONDS,
+                follow=False,
+            )
+            return read_tools(body)
+        except ListFault as fault:
+            return Unfetched(f"{base_url}/tools: {fault}")
+        except FetchFault as fault:
+            reason = str(fault)
+            if not fault.passing:
+                break
+    return Unfetched(reason)

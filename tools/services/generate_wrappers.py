@@ -1,0 +1,168 @@
+"""Wrappers for the services of a registry: fetched, made, and written to a folder or a zip file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from tools.services.fetch_tools import Asking, Unfetched, fetch_all
+from tools.wrappers.archive import to_zip
+from tools.wrappers.kinds import WrapperKind
+from tools.wrappers.making import Made, MadeFile, make_wrappers
+from tools.wrappers.naming import identifier
+from tools.wrappers.registry import ServiceEntry
+from tools.wrappers.rendering import Templates
+from tools.wrappers.tool_list import ToolList
+from tools.wrappers.tree import write_tree
+from tools.wrappers.wrapped import wrap_service
+
+
+class NothingToDo(Exception):
+    """No service is left to generate for. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is wanted. `only` are names of services; none means all that are enabled."""
+
+    entries: tuple[ServiceEntry, ...]
+    kinds: tuple[WrapperKind, ...]
+    only: tuple[str, ...] = ()
+    templates: Path | None = None
+
+    def chosen(self) -> list[ServiceEntry]:
+        """The services to generate for.
+
+        Raises:
+            NothingToDo: there are none, or one that is named is not among them.
+        """
+        known = {one.name: one for one in self.entries}
+        for name in self.only:
+            if name not in known:
+                listed = ", ".join(sorted(known)) or "none"
+                raise NothingToDo(f"{name} is not in the registry; there are: {listed}")
+            if not known[name].enabled:
+                raise NothingToDo(f"{name} is switched off in the registry; enable it first")
+        found = [
+            one for one in self.entries if one.enabled and (not self.only or one.name in self.only)
+        ]
+        if not found:
+            raise NothingToDo("Every service of the registry is switched off; enable one")
+        return found
+
+
+@dataclass(slots=True)
+class Report:
+    """What was generated: tools and wrappers by kind for each service, and what went wrong."""
+
+    tools: dict[str, int] = field(default_factory=dict)
+    wrappers: dict[str, Counter[str]] = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """For people: a line for each service, one for all, one for each error."""
+        told = [
+            f"{name}: {_count(self.tools[name], 'tool')}, {_kinds(wrappers)}"
+            for name, wrappers in self.wrappers.items()
+        ]
+        together: Counter[str] = sum(self.wrappers.values(), Counter())
+        services, tools = len(self.wrappers), sum(self.tools.values())
+        told.append(
+            f"{_count(services, 'service')}, {_count(tools, 'tool')}, "
+            f"{_count(together.total(), 'wrapper')} ({_kinds(together)}), "
+            f"{_count(len(self.removed), 'stale file')} removed, {_count(len(self.errors), 'error')}"
+        )
+        return told + [f"Error: {one}" for one in self.errors]
+
+
+def generate_into(output: Path, order: Order, asking: Asking) -> Report:
+    """Write the wrappers below `output`, and remove those of earlier runs that are stale.
+
+    Raises:
+        NothingToDo: no service is left.
+        TreeFault: nothing can be written there.
+    """
+    files, missing, report, lists = _make(order, asking)
+    stale = _Stale(order, lists, missing)
+    done = write_tree(output, files, stale)
+    report.removed = done.removed
+    report.errors += done.errors
+    return report
+
+
+def generate_zip(order: Order, asking: Asking) -> tuple[bytes, Report]:
+    """The wrappers as a zip file; empty when there are none.
+
+    Raises:
+        NothingToDo: no service is left.
+    """
+    files, _, report, _ = _make(order, asking)
+    notes = "\n".join(report.lines()) + "\n"
+    return (to_zip(files, notes, datetime.now(UTC)) if files else b""), report
+
+
+def _make(
+    order: Order, asking: Asking
+) -> tuple[list[MadeFile], set[PurePosixPath], Report, dict[str, ToolList]]:
+    entries = order.chosen()
+    templates = Templates(order.templates)
+    report, files, missing = Report(), [], set()
+    lists: dict[str, ToolList] = {}
+    fetched = fetch_all(entries, asking)
+    for entry in entries:
+        found = fetched[entry.name]
+        if isinstance(found, Unfetched):
+            report.errors.append(f"{entry.name}: {found.reason}")
+            continue
+        lists[entry.name] = found
+        report.errors += [f"{entry.name}/{name}: {why}" for name, why in found.faults.items()]
+        made = make_wrappers(
+            wrap_service(entry, found.version, found.tools), order.kinds, templates
+        )
+        _take(report, entry, found, made)
+        files += made.files
+        missing |= made.missing
+    return files, missing, report, lists
+
+
+def _take(report: Report, entry: ServiceEntry, found: ToolList, made: Made) -> None:
+    report.tools[entry.name] = len(found.tools)
+    report.wrappers[entry.name] = made.counts
+    report.errors += made.errors
+
+
+class _Stale:
+    """Which earlier files nothing stands behind any more.
+
+    Not those of services and kinds that were not asked for, nor of what could not be had or made this time.
+    """
+
+    def __init__(
+        self, order: Order, lists: dict[str, ToolList], missing: set[PurePosixPath]
+    ) -> None:
+        self._only = order.only
+        self._folders = {kind.folder for kind in order.kinds}
+        self._unanswered = {one.name for one in order.entries if one.enabled} - set(lists)
+        self._missing = missing
+        self._broken = {
+            (name, identifier(tool, tool)) for name, found in lists.items() for tool in found.faults
+        }
+
+    def __call__(self, path: PurePosixPath) -> bool:
+        service, folder = path.parts[:2]
+        if self._only and service not in self._only:
+            return False
+        if folder not in self._folders or service in self._unanswered:
+            return False
+        return path not in self._missing and (service, path.stem) not in self._broken
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _kinds(wrappers: Counter[str]) -> str:
+    return ", ".join(f"{kind} {number}" for kind, number in wrappers.items()) or "no wrappers"

@@ -1,0 +1,140 @@
+"""The service registry: rows to `services.yaml` and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from tools.conf import ConfigurationFault
+from tools.models import RegisteredService
+from tools.services.apply_config import read_document
+from tools.services.audit.acting import doing
+from tools.wrappers.registry import ServiceEntry
+
+SERVICES: Final = "services"
+KNOWN: Final = ("name", "url", "enabled", "key_variable")
+MOST: Final = 1_000
+EMPTY: Final = (
+    "The registry has no services. Add one in the admin under Registry, import a file with "
+    "`manage.py service_registry import services.yaml`, or name the file with --services."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did, or would do, by name."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+
+
+def registered() -> list[ServiceEntry]:
+    """Every service of the registry, by name."""
+    return [
+        ServiceEntry(row.name, row.url, row.enabled, row.key_variable)
+        for row in RegisteredService.objects.order_by("name")
+    ]
+
+
+def read_registry(text: str) -> list[ServiceEntry]:
+    """The services of a file, which is a list of them or has one under `services`.
+
+    Raises:
+        ConfigurationFault: with a line for each fault.
+    """
+    document = read_document(text)
+    entries = document.get(SERVICES) if isinstance(document, Mapping) else document
+    if isinstance(document, Mapping) and set(document) - {SERVICES}:
+        raise ConfigurationFault(["the only section of the file is services"])
+    if not isinstance(entries, list):
+        raise ConfigurationFault(["the file must have a list of services"])
+    if len(entries) > MOST:
+        raise ConfigurationFault([f"there are more than {MOST:,} services"])
+    faults: list[str] = []
+    found = [_entry(number, entry, faults) for number, entry in enumerate(entries, 1)]
+    names = Counter(one.name for one in found if one)
+    faults += [f"{name} is in the file more than once" for name in names if names[name] > 1]
+    if faults:
+        raise ConfigurationFault(faults)
+    return [one for one in found if one]
+
+
+def export_registry() -> dict[str, Any]:
+    """The document of all services. A variable that has its usual name is not named."""
+    return {
+        SERVICES: [
+            {
+                "name": one.name,
+                "url": one.url,
+                "enabled": one.enabled,
+                **({"key_variable": one.key_variable} if one.key_variable else {}),
+            }
+            for one in registered()
+        ]
+    }
+
+
+@doing("A service registry was imported.")
+def import_registry(text: str, *, dry_run: bool = False) -> Imported:
+    """Make the registry have the services of a file, all or none; those it does not name stay.
+
+    Raises:
+        ConfigurationFault: with a line for each fault; nothing was saved.
+    """
+    entries = read_registry(text)
+    sorted_out: dict[str, list[str]] = {"added": [], "changed": [], "same": []}
+    with transaction.atomic():
+        rows = RegisteredService.objects.select_for_update()
+        there = {row.name: row for row in rows.filter(name__in=[one.name for one in entries])}
+        for entry in entries:
+            row = there.get(entry.name)
+            before = _values(row) if row else None
+            row = row or RegisteredService(name=entry.name)
+            row.url, row.enabled, row.key_variable = entry.url, entry.enabled, entry.key_variable
+            state = "added" if before is None else "same" if before == _values(row) else "changed"
+            sorted_out[state].append(entry.name)
+            if state != "same" and not dry_run:
+                row.save()
+    return Imported(**{state: tuple(names) for state, names in sorted_out.items()})
+
+
+def _values(row: RegisteredService) -> tuple[str, bool, str]:
+    return row.url, row.enabled, row.key_variable
+
+
+def _entry(number: int, entry: Any, faults: list[str]) -> ServiceEntry | None:
+    """One entry, checked by the rules of the rows."""
+    if not isinstance(entry, Mapping):
+        faults.append(f"entry {number} is not a service with name, url and enabled")
+        return None
+    called = str(entry.get("name", f"entry {number}"))[:80]
+    unknown = [str(key)[:40] for key in entry if key not in KNOWN]
+    faults += [f"{called}: {key!r} is not known; known: {', '.join(KNOWN)}" for key in unknown]
+    values = {key: entry[key] for key in KNOWN if key in entry}
+    wrong = [key for key, value in values.items() if not isinstance(value, _type(key))]
+    faults += [f"{called}: {key} must be {_WORDS[_type(key)]}" for key in wrong]
+    if wrong:
+        return None
+    row = RegisteredService(**values)
+    try:
+        # The rules of the database are the same; a file can be read without one.
+        row.full_clean(validate_unique=False, validate_constraints=False)
+    except ValidationError as fault:
+        faults += [
+            f"{called}: {key}: {told}" for key, all_ in fault.message_dict.items() for told in all_
+        ]
+        return None
+    return ServiceEntry(row.name, row.url, row.enabled, row.key_variable)
+
+
+_WORDS: Final = {str: "a text", bool: "true or false"}
+
+
+def _type(key: str) -> type:
+    return bool if key == "enabled" else str

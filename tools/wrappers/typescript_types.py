@@ -1,0 +1,63 @@
+"""Types of TypeScript for values that a JSON Schema describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tools.wrappers.schemas import Kind, Schema, read
+
+DEEPEST: Final = 6
+_PLAIN: Final[Mapping[Kind, str]] = {
+    Kind.STRING: "string",
+    Kind.INTEGER: "number",
+    Kind.NUMBER: "number",
+    Kind.BOOLEAN: "boolean",
+    Kind.ARRAY: "unknown[]",
+    Kind.OBJECT: "Record<string, unknown>",
+    Kind.ANY: "unknown",
+}
+
+
+def typescript_type(schema: object, root: Schema, depth: int = 0) -> str:
+    """The type of a value."""
+    reading = read(schema, root)
+    if reading.branches and depth < DEEPEST:
+        found = [typescript_type(one, root, depth + 1) for one in reading.branches]
+    elif reading.choices:
+        found = [json.dumps(one) for one in reading.choices]
+    else:
+        found = [_of_kind(kind, reading.schema, root, depth) for kind in reading.kinds]
+    if "unknown" in found:
+        return "unknown"
+    return " | ".join(dict.fromkeys([*found, *(["null"] if reading.nullable else [])]))
+
+
+def _of_kind(kind: Kind, schema: Schema, root: Schema, depth: int) -> str:
+    if depth >= DEEPEST:
+        return _PLAIN[kind]
+    if kind is Kind.ARRAY and isinstance(schema.get("items"), Mapping):
+        return f"Array<{typescript_type(schema['items'], root, depth + 1)}>"
+    if kind is not Kind.OBJECT:
+        return _PLAIN[kind]
+    more, properties = schema.get("additionalProperties"), schema.get("properties")
+    if isinstance(properties, Mapping) and properties:
+        return (
+            _PLAIN[kind]
+            if more is True or isinstance(more, Mapping)
+            else _literal(schema, root, depth)
+        )
+    if isinstance(more, Mapping):
+        return f"Record<string, {typescript_type(more, root, depth + 1)}>"
+    return _PLAIN[kind]
+
+
+def _literal(schema: Schema, root: Schema, depth: int) -> str:
+    required: Any = schema.get("required")
+    needed = required if isinstance(required, list) else []
+    fields = [
+        f"{json.dumps(key)}{'' if key in needed else '?'}: {typescript_type(one, root, depth + 1)}"
+        for key, one in schema["properties"].items()
+    ]
+    return "{ " + "; ".join(fields) + " }"
