@@ -1,1 +1,1 @@
-"""A chat that uses the tools of an MCP server; a client of the control plane that shares no code with it."""
+"""The chat agent, a client of the control plane: it shares no code with it."""

@@ -135,7 +135,7 @@ class ChatAgent:
         self, message: str, *, thread_id: str = "", request_id: str = ""
     ) -> AsyncIterator[Event]:
         """One turn: what happens, and at the end always `Done`."""
-        ids = Ids(request_id or uuid4().hex, thread_id or uuid4().hex)
+        ids = Ids(request_id or f"turn_{uuid4().hex}", thread_id or f"thread_{uuid4().hex}")
         await self._try_again()
         try:
             async for event in self._turns.turn(message, self._history.of(ids.thread_id), ids):

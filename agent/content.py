@@ -31,8 +31,8 @@ def _block(block: Any) -> str:
     match block:
         case TextContent():
             return block.text
-        case EmbeddedResource(resource=TextResourceContents()):
-            return block.resource.text
+        case EmbeddedResource(resource=TextResourceContents(text=text)):
+            return text
         case EmbeddedResource():
             return f"[resource {block.resource.uri}, {block.resource.mimeType or 'binary'}]"
         case ResourceLink():

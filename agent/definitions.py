@@ -71,15 +71,14 @@ def _definition(entry: object, seen: set[str], taken: set[str]) -> Definition:
         raise BadDefinition("it has no name")
     if remote in seen:
         raise BadDefinition("another tool of the server has its name")
-    schema = entry.get("inputSchema")
-    _check(schema)
+    schema = _checked(entry.get("inputSchema"))
     annotations = entry.get("annotations")
     description = entry.get("description") or entry.get("title") or remote
     return Definition(
         _identifier(remote, taken),
         remote,
         str(description),
-        dict(schema),
+        schema,
         dict(annotations) if isinstance(annotations, Mapping) else {},
     )
 
@@ -98,7 +97,7 @@ def _identifier(remote: str, taken: set[str]) -> str:
     return alias
 
 
-def _check(schema: Any) -> None:
+def _checked(schema: Any) -> dict[str, Any]:
     if not isinstance(schema, Mapping):
         raise BadDefinition("its inputSchema is not an object")
     if schema.get("type") != "object":
@@ -109,3 +108,4 @@ def _check(schema: Any) -> None:
         raise BadDefinition(f"its inputSchema is no JSON Schema: {fault.message}") from fault
     except RecursionError as fault:
         raise BadDefinition("its inputSchema is nested too deeply") from fault
+    return dict(schema)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from langchain_core.runnables import RunnableConfig
+
 
 class CallStatus(StrEnum):
     """How far a call of a tool is."""
@@ -103,6 +105,6 @@ class Ids:
     request_id: str
     thread_id: str
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> RunnableConfig:
         """For LangChain, which hands it on to the tools."""
         return {"configurable": {"request_id": self.request_id, "thread_id": self.thread_id}}

@@ -34,9 +34,10 @@ def configured_model(settings: Settings) -> BaseChatModel | None:
     if key is not None:
         options["api_key"] = key
     try:
-        return init_chat_model(_with_provider(settings), **options)
+        model: BaseChatModel = init_chat_model(_with_provider(settings), **options)
     except Exception as fault:  # each provider raises its own
         raise BadSetting(f"MODEL {settings.model} cannot be used: {fault}") from fault
+    return model
 
 
 def _with_provider(settings: Settings) -> str:

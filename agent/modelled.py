@@ -10,6 +10,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp, GraphRecursionError
 from typing_extensions import override
@@ -97,12 +98,12 @@ class ModelledTurns:
     async def turn(self, message: str, history: Sequence[Turn], ids: Ids) -> AsyncIterator[Event]:
         """What happens, up to the answer."""
         said = _Said(self._tools_lost)
-        messages = [*_before(history), HumanMessage(message)]
+        messages: list[AnyMessage | dict[str, Any]] = [*_before(history), HumanMessage(message)]
         yield Thinking("Asking the language model")
         try:
             async for mode, payload in self._graph.astream(
                 {"messages": messages},
-                {**ids.config(), "recursion_limit": STEPS},
+                RunnableConfig(recursion_limit=STEPS, **ids.config()),
                 stream_mode=["messages", "updates"],
             ):
                 for event in said.told(mode, payload):

@@ -25,6 +25,7 @@ from agent.events import (
 )
 from agent.history import Turn
 from agent.mcp_tools import McpTool
+from agent.plain import complaint, readable
 from agent.routing import Choice, Routes, Search
 
 logger = logging.getLogger(__name__)
@@ -112,10 +113,10 @@ class RoutedTurns:
                 yield Error(text)
         else:
             yield ToolCall(choice.tool, CallStatus.COMPLETED, result=text)
-        outcome = "It failed:" if failed else "It answered:"
-        yield from_lines(
-            f"{texts.NO_MODEL} Picked {choice.tool}{_with(arguments)}, because {choice.reason}.",
-            f"{outcome} {text}",
+        outcome = f"It failed: {complaint(text)}" if failed else f"It answered:\n{readable(text)}"
+        yield ResponseDelta(
+            f"{texts.NO_MODEL} Picked {choice.tool}{_with(arguments)}, because {choice.reason}.\n"
+            f"{outcome}"
         )
 
     async def _answer(self, name: str, arguments: Mapping[str, Any], ids: Ids) -> tuple[bool, str]:
@@ -158,7 +159,9 @@ class RoutedTurns:
 
     def _schema(self, name: str) -> Mapping[str, Any]:
         schema = self._tools[name].tool_call_schema
-        return schema if isinstance(schema, dict) else schema.model_json_schema()
+        if isinstance(schema, dict):
+            return schema
+        return self._tools[name].get_input_jsonschema()
 
     def _remember(self, thread_id: str, asked: Asked) -> None:
         self._asked[thread_id] = asked
@@ -196,10 +199,6 @@ def names_found(structured: Any) -> list[str]:
     """The names in an answer of `tool_search`, best first."""
     listed = structured.get("tools", ()) if isinstance(structured, Mapping) else ()
     return [one["name"] for one in listed if isinstance(one, Mapping) and "name" in one]
-
-
-def from_lines(*lines: str) -> ResponseDelta:
-    return ResponseDelta("\n".join(lines))
 
 
 def _with(arguments: Mapping[str, Any]) -> str:

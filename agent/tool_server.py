@@ -70,7 +70,8 @@ class ToolServer:
 
         visiting = asyncio.create_task(visit())
         try:
-            await asyncio.wait({visiting, garbage}, return_when=asyncio.FIRST_COMPLETED)
+            both: set[asyncio.Future[Any]] = {visiting, garbage}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
             visiting.cancel()
             (fault,) = await asyncio.gather(visiting, return_exceptions=True)

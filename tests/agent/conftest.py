@@ -1,4 +1,4 @@
-"""One control plane with its Todo server, one scripted model, and one agent between them."""
+"""One Todo server, one scripted model, and one agent between them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,18 @@ import pytest
 
 from tests.agent.programs import Chat, chat
 from tests.agent.scripts import Script
-from tests.controlplane.stack import Stack, stack
 from tests.openai_server import OpenAiServer, openai_server
+from tests.todo.programs import over_http
 
 # What is in there runs with the agent's own packages; `test_inside` starts it.
 collect_ignore = ["inside"]
 
 
 @pytest.fixture(scope="package")
-def plane() -> Iterator[Stack]:
-    """As `make run` starts it: it offers the Todo tools."""
-    with stack(WORKER_CONCURRENCY="1", PIPELINE_CONCURRENCY="1") as started:
-        started.up().wait_until_running()
-        yield started
-
-
-@pytest.fixture(scope="package")
-def mcp_url(plane: Stack) -> str:
-    return f"http://127.0.0.1:{plane.port}/mcp"
+def mcp_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with five tools. The tests of clients have a whole control plane instead."""
+    with over_http(str(tmp_path_factory.mktemp("todo") / "todo.sqlite3")) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="package")
@@ -52,5 +46,5 @@ def running_chat(mcp_url: str, running_model: OpenAiServer) -> Iterator[Chat]:
 
 @pytest.fixture
 def served(running_chat: Chat, model: OpenAiServer) -> Chat:
-    """The agent over HTTP, between the model and the control plane."""
+    """The agent over HTTP, between the model and the server."""
     return running_chat

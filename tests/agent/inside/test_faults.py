@@ -152,6 +152,10 @@ def test_a_secret_in_an_address_stays_out_of_the_log(caplog: pytest.LogCaptureFi
     assert "http://127.0.0.1:9/mcp" in caplog.text
 
 
+def states(agent: ChatAgent, tool: McpTool) -> tuple[AgentState, McpState, bool]:
+    return agent.state, agent.mcp_state, tool.available
+
+
 def test_a_server_lost_in_between_is_an_error_of_the_tool_and_works_again_when_it_is_back(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -164,14 +168,11 @@ def test_a_server_lost_in_between_is_an_error_of_the_tool_and_works_again_when_i
     began = time.monotonic()
     assert double.invoke({"word": "a"}) == texts.TOOLS_UNAVAILABLE
     assert time.monotonic() - began < 1 + 2
-    assert not double.available
-    assert agent.mcp_state is McpState.FAILED
-    assert agent.state is AgentState.MCP_FAILED
+    assert states(agent, double) == (AgentState.MCP_FAILED, McpState.FAILED, False)
     assert "MCP server was lost during a call of 'double'" in caplog.text
     with served(small_server(), server.port):
         assert double.invoke({"word": "b"}) == "b b"
-    assert double.available
-    assert agent.state is AgentState.WITH_MCP
+    assert states(agent, double) == (AgentState.WITH_MCP, McpState.CONNECTED, True)
 
 
 def test_a_tool_s_own_failure_is_told_and_the_server_counts_as_there() -> None:

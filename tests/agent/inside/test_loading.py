@@ -13,6 +13,7 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from mcp.server.fastmcp import FastMCP
 
 from agent.chat_agent import ChatAgent
+from agent.mcp_tools import McpTool
 from agent.settings import Settings
 from agent.states import AgentState, McpState
 from agent.tool_server import NAME, TRANSPORT
@@ -206,7 +207,7 @@ def test_names_that_are_no_identifiers_get_one(caplog: pytest.LogCaptureFixture)
     found = names(agent)
     assert found[:5] == ["a_b_2", "a_b", "a_b_3", "_2nd", "gr__e"]
     assert all(name.isidentifier() and len(name) <= 64 for name in found)
-    assert [one.remote_name for one in agent.tools] == given
+    assert [one.remote_name for one in agent.tools if isinstance(one, McpTool)] == given
     assert logged(caplog) == []
 
 
