@@ -115,7 +115,7 @@ class RoutedTurns:
             yield ToolCall(choice.tool, CallStatus.COMPLETED, result=text)
         outcome = f"It failed: {complaint(text)}" if failed else f"It answered:\n{readable(text)}"
         yield ResponseDelta(
-            f"{texts.NO_MODEL} Picked {choice.tool}{_with(arguments)}, because {choice.reason}.\n"
+            f"{texts.NO_MODEL} Picked {choice.tool}{_with(arguments)}. Why: {choice.reason}.\n"
             f"{outcome}"
         )
 
@@ -172,7 +172,7 @@ class RoutedTurns:
         properties = self._schema(choice.tool).get("properties", {})
         wanted = "\n".join(_described(name, properties.get(name, {})) for name in choice.missing)
         return (
-            f"{texts.NO_MODEL} It would be {choice.tool}, because {choice.reason}. "
+            f"{texts.NO_MODEL} This one would be {choice.tool}. Why: {choice.reason}.\n"
             f"Please tell also:\n{wanted}"
         )
 

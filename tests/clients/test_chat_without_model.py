@@ -14,7 +14,7 @@ from tests.project.pages import PROJECT
 pytestmark = pytest.mark.skipif(
     not (PROJECT / "agent" / "router" / "__init__.py").exists(), reason="agent/router is not there"
 )
-BY_RULES = "No language model is configured, so a tool was picked by rules."
+BY_RULES = "No language model is configured: tools are picked by rules."
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_a_tool_is_picked_called_and_named(served: Chat) -> None:
     assert answer.done["status"] == "ok"
     said = answer.done["final_output"]
     assert said.startswith(f"{BY_RULES} Picked create_todo with ")
-    assert "because" in said
+    assert "Why: " in said
     assert "status: active" in said
 
 
