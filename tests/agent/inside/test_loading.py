@@ -16,7 +16,7 @@ from agent.chat_agent import ChatAgent
 from agent.mcp_tools import McpTool
 from agent.settings import Settings
 from agent.states import AgentState, McpState
-from agent.tool_server import NAME, TRANSPORT
+from agent.tool_server import NAME, TRANSPORT, ToolServer
 from tests.agent.inside.servers import Served, listing, served, small_server
 
 NAMES = ["double", "fails", "hangs"]
@@ -126,6 +126,36 @@ def test_what_happens_at_a_start_happens_in_this_order(
         monkeypatch.setattr(ChatAgent, step, kept)
     assert agent_of(small, clock).state is AgentState.WITH_MCP
     assert steps == ["_load_mcp_tools 1", "_merge_tools 1", "_initialize_agent 4"]
+
+
+def test_the_states_are_these_and_loading_passes_through_connecting(
+    small: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # S1-039 S1-040 C05
+    assert [state.value for state in AgentState] == [
+        "Uninitialized",
+        "Initialized (No MCP)",
+        "Initialized (With MCP)",
+        "Initialized (MCP Failed)",
+    ]
+    assert [state.value for state in McpState] == [
+        "Not Configured",
+        "Connecting",
+        "Connected",
+        "Failed",
+    ]
+    seen: list[McpState] = []
+    client = ToolServer.client
+
+    def watched(self: ToolServer, **session: Any) -> MultiServerMCPClient:
+        seen.append(agent.mcp_state)
+        return client(self, **session)
+
+    agent = agent_of(small)
+    monkeypatch.setattr(ToolServer, "client", watched)
+    agent.load_tools()
+    assert seen[0] is McpState.CONNECTING
+    assert agent.mcp_state is McpState.CONNECTED
 
 
 def test_the_loader_leaves_the_agent_s_list_alone(small: Served) -> None:
