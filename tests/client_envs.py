@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import venv
@@ -30,3 +31,9 @@ def _install(pins: Path, folder: Path) -> None:
         *("--no-deps", "--quiet", "--disable-pip-version-check", "-r", str(pins)),
     ]
     run_installer(command, folder, os.environ)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Print the interpreter of an environment.")
+    parser.add_argument("name")
+    sys.stdout.write(f"{client_python(parser.parse_args().name)}\n")

@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from typing_extensions import override
 
-from tools.conf import Endpoint
+if TYPE_CHECKING:
+    from tools.conf import Endpoint
 
 KEY: Final = "sk-test-0123456789abcdef0123"
 DIMENSIONS: Final = 8
@@ -52,6 +53,8 @@ class OpenAiServer:
     """The API at `url`. `text` is what chats answer, in pieces as given."""
 
     text: Sequence[str] = ("Rush is a Canadian", " rock band [1].")
+    # Instead of `text`: the deltas of a streamed chat, made from what was asked.
+    script: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] | None = None
     finish_reason: str = "stop"
     usage: Mapping[str, int] | None = field(
         default_factory=lambda: {"prompt_tokens": 70, "completion_tokens": 9, "total_tokens": 79}
@@ -83,6 +86,9 @@ class OpenAiServer:
 
     @property
     def endpoint(self) -> Endpoint:
+        # Here, because programs without the control plane's packages use this server too.
+        from tools.conf import Endpoint
+
         return Endpoint(self.url, KEY)
 
     def behave(self, *faults: Fault | None) -> None:
@@ -161,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.garbage and fault.cut is None:
             self.reply(fault.garbage)
         elif self.path == "/v1/chat/completions" and sent.get("stream") and self.api.streams:
-            self.stream(fault)
+            self.stream(fault, sent)
         else:
             self.reply(json.dumps(self.body(sent)))
 
@@ -189,12 +195,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(encoded)
 
-    def stream(self, fault: Fault) -> None:
+    def stream(self, fault: Fault, sent: Mapping[str, Any]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for number, event in enumerate(events(self.api)):
+        for number, event in enumerate(events(self.api, sent)):
             if fault.pause and not self.api.wait(fault.pause, self.connection):
                 self.close_connection = True
                 return
@@ -254,14 +260,18 @@ def called(calls: Sequence[Called]) -> list[dict[str, Any]]:
     ]
 
 
-def events(server: OpenAiServer) -> Iterator[bytes]:
+def events(server: OpenAiServer, sent: Mapping[str, Any]) -> Iterator[bytes]:
     """A stream of events as OpenAI sends it."""
+    pieces = [{"content": piece} for piece in server.text]
+    deltas = pieces if server.script is None else server.script(sent)
     yield b": a comment keeps the connection alive\n\n"
     yield event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]})
-    for piece in server.text:
-        yield event({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
-    if server.finish_reason:
-        yield event({"choices": [{"index": 0, "delta": {}, "finish_reason": server.finish_reason}]})
+    for delta in deltas:
+        yield event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    calling = any("tool_calls" in delta for delta in deltas)
+    reason = "tool_calls" if calling else server.finish_reason
+    if reason:
+        yield event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
     if server.usage is not None:
         yield event({"choices": [], "usage": server.usage})
     if server.ends_with_done:

@@ -32,7 +32,7 @@ def test_the_import_rules_hold() -> None:
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("tree")
-    for name in ("controlplane", "health", "tools"):
+    for name in ("agent", "controlplane", "health", "tools"):
         shutil.copytree(PROJECT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(PROJECT / ".importlinter", root)
     return root
@@ -55,6 +55,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("tools/services/issue_key.py", "import rest_framework"),
         ("tools/execution/execute.py", "import health.status"),
         ("health/status.py", "import controlplane.settings"),
+        ("agent/settings.py", "import tools.conf"),
+        ("agent/serve.py", "import django"),
+        ("tools/conf.py", "import agent.settings"),
         ("tools/oauth/claims.py", "import django"),
         ("tools/oauth/claims.py", "import httpx2"),
         ("tools/oauth/claims.py", "import tools.selectors"),

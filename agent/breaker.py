@@ -1,0 +1,81 @@
+"""Leaves a dependency alone for a while after it has failed several times in a row."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from enum import StrEnum
+from time import monotonic
+from typing import Final
+
+FAILURES: Final = 3
+SECONDS: Final = 60.0
+
+
+class BreakerState(StrEnum):
+    """As on the wire."""
+
+    CLOSED = "CLOSED"
+    OPEN = "OPEN"
+    HALF_OPEN = "HALF-OPEN"
+
+
+class BreakerOpen(Exception):
+    """Not asked: it failed before, and its time has not come."""
+
+
+class Breaker:
+    """Closed until `failures` in a row; then open for `seconds`; then one try decides."""
+
+    def __init__(
+        self,
+        failures: int = FAILURES,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._most = failures
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._opened_at: float | None = None
+        self._trying = False
+        self.failures = 0
+
+    @property
+    def state(self) -> BreakerState:
+        if self._opened_at is None:
+            return BreakerState.CLOSED
+        waited = self._clock() - self._opened_at
+        return BreakerState.HALF_OPEN if waited >= self._seconds else BreakerState.OPEN
+
+    def enter(self) -> None:
+        """To be called before each use; `succeeded`, `failed` or `left` has to follow.
+
+        Raises:
+            BreakerOpen: it must not be used now.
+        """
+        with self._lock:
+            state = self.state
+            if state is BreakerState.CLOSED:
+                return
+            if state is BreakerState.OPEN or self._trying:
+                raise BreakerOpen
+            self._trying = True
+
+    def succeeded(self) -> None:
+        with self._lock:
+            self.failures = 0
+            self._opened_at = None
+            self._trying = False
+
+    def failed(self) -> None:
+        with self._lock:
+            self.failures += 1
+            if self._trying or self.failures >= self._most:
+                self._opened_at = self._clock()
+            self._trying = False
+
+    def left(self) -> None:
+        """It was not learned whether it works: whoever asked went away."""
+        with self._lock:
+            self._trying = False

@@ -1,0 +1,170 @@
+"""The agent: its own tools and those of an MCP server, in one conversation.
+
+At its making it reads its settings, loads the tools of `mcp_url` if there is one, merges them with its
+own, and is ready, with or without them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from time import monotonic
+from typing import Final
+from uuid import uuid4
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+from langchain_mcp_adapters.client import MultiServerMCPClient
+
+from agent import texts
+from agent.breaker import Breaker
+from agent.events import Done, Error, Event, Ids, ResponseDelta, TurnStatus
+from agent.faults import shown
+from agent.history import History, Turn
+from agent.mcp_tools import Link, load
+from agent.model import configured_model
+from agent.modelled import ModelledTurns
+from agent.routed import RoutedTurns
+from agent.settings import Settings
+from agent.states import READY, AgentState, McpState
+from agent.threads import run_apart
+from agent.tool_server import CONNECT_SECONDS, ToolServer
+
+logger = logging.getLogger(__name__)
+# The thread's own end of the time-out: it normally tells of it itself before.
+GRACE_SECONDS: Final = 0.5
+# How often a server that could not be reached is tried again, and how long a turn waits for that.
+RETRY_SECONDS: Final = 10.0
+RETRY_WAIT_SECONDS: Final = 0.8
+
+
+class ChatAgent:
+    """Answers messages with the help of tools. What happens to MCP never keeps it from starting."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        tools: Sequence[BaseTool] = (),
+        *,
+        model: BaseChatModel | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.state = AgentState.UNINITIALIZED
+        self.mcp_state = McpState.NOT_CONFIGURED
+        self.settings = Settings.from_environment() if settings is None else settings
+        self.mcp_client: MultiServerMCPClient | None = None
+        self.breaker = Breaker(clock=clock)
+        self._clock = clock
+        self._model = configured_model(self.settings) if model is None else model
+        self._history = History()
+        self._own_tools = list(tools)
+        self.tools = list(tools)
+        self._retrying: asyncio.Task[None] | None = None
+        self._tried_at = clock()
+        self.load_tools()
+
+    def load_tools(self) -> None:
+        """Ask the MCP server for its tools, and start over with what there is."""
+        self._tried_at = self._clock()
+        self.tools = self._merge_tools(self._load_mcp_tools())
+        self._initialize_agent()
+
+    def _load_mcp_tools(self) -> list[BaseTool]:
+        """The tools of the MCP server; none when there is no server, or it cannot be used."""
+        url = self.settings.mcp_url
+        if not url:
+            return []
+        self.mcp_state = McpState.CONNECTING
+        server = ToolServer(url, self.settings.mcp_headers)
+        link = Link(server, changed=self._server_changed)
+        try:
+            tools = run_apart(lambda: load(link), CONNECT_SECONDS + GRACE_SECONDS)
+        except TimeoutError:
+            self._failed("it did not answer within %g seconds", CONNECT_SECONDS)
+        except ConnectionError as fault:
+            self._failed("cannot connect: %s", fault)
+        except ValueError as fault:
+            self._failed("MCP_URL is not the address of a server: %s", fault)
+        except Exception as fault:  # noqa: BLE001 - the agent starts, whatever the server does
+            self._failed("%s: %s", type(fault).__name__, fault)
+        else:
+            self.mcp_state = McpState.CONNECTED
+            self.mcp_client = server.client()
+            if not tools:
+                logger.warning("The MCP server at %s offers no tools", shown(url))
+            return tools
+        return []
+
+    def _failed(self, reason: str, *values: object) -> None:
+        self.mcp_state = McpState.FAILED
+        self.mcp_client = None
+        logger.error(
+            f"No MCP tools from %s: {reason}. The agent goes on without them",  # noqa: G004
+            shown(self.settings.mcp_url or ""),
+            *values,
+        )
+
+    def _merge_tools(self, from_server: Sequence[BaseTool]) -> list[BaseTool]:
+        """The own tools that keep their names, then all of the server's."""
+        names = {tool.name for tool in from_server}
+        for tool in self._own_tools:
+            if tool.name in names:
+                logger.warning(
+                    "MCP tool '%s' conflicts with existing tool, MCP tool will be used", tool.name
+                )
+        return [tool for tool in self._own_tools if tool.name not in names] + list(from_server)
+
+    def _initialize_agent(self) -> None:
+        self._turns = (
+            RoutedTurns(self.tools, self._tools_lost)
+            if self._model is None
+            else ModelledTurns(self._model, self.tools, self.breaker, self._tools_lost)
+        )
+        self.state = READY[self.mcp_state]
+
+    def _server_changed(self, lost: bool) -> None:
+        """A call has shown whether the server is there."""
+        self.mcp_state = McpState.FAILED if lost else McpState.CONNECTED
+        self.state = READY[self.mcp_state]
+
+    def _tools_lost(self) -> bool:
+        return self.mcp_state is McpState.FAILED
+
+    async def stream(
+        self, message: str, *, thread_id: str = "", request_id: str = ""
+    ) -> AsyncIterator[Event]:
+        """One turn: what happens, and at the end always `Done`."""
+        ids = Ids(request_id or f"turn_{uuid4().hex}", thread_id or f"thread_{uuid4().hex}")
+        await self._try_again()
+        try:
+            async for event in self._turns.turn(message, self._history.of(ids.thread_id), ids):
+                if isinstance(event, Done):
+                    self._history.add(ids.thread_id, Turn(message, event.final_output))
+                yield event
+        except Exception:
+            logger.exception("The turn %s failed", ids.request_id)
+            yield Error(texts.UNEXPECTED)
+            yield ResponseDelta(texts.UNEXPECTED)
+            yield Done(texts.UNEXPECTED, TurnStatus.DEGRADED, ids.request_id, ids.thread_id)
+
+    async def _try_again(self) -> None:
+        """Load the tools that could not be loaded, if their server is back; a slow one is not waited for."""
+        missing = self.mcp_state is McpState.FAILED and self.mcp_client is None
+        due = self._clock() - self._tried_at >= RETRY_SECONDS
+        if self._retrying is None and missing and due:
+            self._retrying = asyncio.create_task(asyncio.to_thread(self.load_tools))
+            self._retrying.add_done_callback(self._tried)
+        if self._retrying is not None:
+            await asyncio.wait({self._retrying}, timeout=RETRY_WAIT_SECONDS)
+
+    def _tried(self, task: asyncio.Task[None]) -> None:
+        self._retrying = None
+
+    async def reply(self, message: str, *, thread_id: str = "") -> str:
+        """The answer to a message, whole."""
+        answer = ""
+        async for event in self.stream(message, thread_id=thread_id):
+            if isinstance(event, Done):
+                answer = event.final_output
+        return answer

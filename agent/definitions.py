@@ -1,0 +1,111 @@
+"""Reads the tools that a server lists; one bad definition does not cost the others."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator, SchemaError
+from jsonschema.validators import validator_for
+
+LONGEST_NAME: Final = 64
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+
+
+class BadDefinition(Exception):
+    """A tool that cannot be offered; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One tool. `name` is an identifier; the server knows the tool as `remote_name`."""
+
+    name: str
+    remote_name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What came of a list: the tools, and for the others their names with the reasons."""
+
+    tools: Sequence[Definition]
+    left_out: Sequence[tuple[str, str]]
+
+
+def read(entries: Iterable[object]) -> Read:
+    """The tools of a list as it came over the wire."""
+    listed = list(entries)
+    # A tool whose own name can be used keeps it, wherever it is in the list.
+    taken = {name for name in map(_name, listed) if _IDENTIFIER.fullmatch(name)}
+    tools: list[Definition] = []
+    left_out: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    for entry in listed:
+        try:
+            tool = _definition(entry, seen, taken)
+        except BadDefinition as reason:
+            left_out.append((_name(entry) or "(no name)", str(reason)))
+        else:
+            seen.add(tool.remote_name)
+            taken.add(tool.name)
+            tools.append(tool)
+    return Read(tools, left_out)
+
+
+def _name(entry: object) -> str:
+    name = entry.get("name") if isinstance(entry, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def _definition(entry: object, seen: set[str], taken: set[str]) -> Definition:
+    if not isinstance(entry, Mapping):
+        raise BadDefinition("it is not an object")
+    remote = _name(entry)
+    if not remote.strip():
+        raise BadDefinition("it has no name")
+    if remote in seen:
+        raise BadDefinition("another tool of the server has its name")
+    schema = _checked(entry.get("inputSchema"))
+    annotations = entry.get("annotations")
+    description = entry.get("description") or entry.get("title") or remote
+    return Definition(
+        _identifier(remote, taken),
+        remote,
+        str(description),
+        schema,
+        dict(annotations) if isinstance(annotations, Mapping) else {},
+    )
+
+
+def _identifier(remote: str, taken: set[str]) -> str:
+    if keyword.iskeyword(remote):
+        raise BadDefinition(f"{remote} is a word of the Python language")
+    if _IDENTIFIER.fullmatch(remote):
+        return remote
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", remote)
+    plain = f"_{plain}" if plain[0].isdigit() or keyword.iskeyword(plain) else plain
+    alias, number = plain[:LONGEST_NAME], 1
+    while alias in taken:
+        number += 1
+        alias = f"{plain[: LONGEST_NAME - 4]}_{number}"
+    return alias
+
+
+def _checked(schema: Any) -> dict[str, Any]:
+    if not isinstance(schema, Mapping):
+        raise BadDefinition("its inputSchema is not an object")
+    if schema.get("type") != "object":
+        raise BadDefinition('its inputSchema does not have "type": "object"')
+    try:
+        validator_for(schema, default=Draft202012Validator).check_schema(schema)
+    except SchemaError as fault:
+        raise BadDefinition(f"its inputSchema is no JSON Schema: {fault.message}") from fault
+    except RecursionError as fault:
+        raise BadDefinition("its inputSchema is nested too deeply") from fault
+    return dict(schema)

@@ -1,0 +1,167 @@
+"""Tools of an MCP server as LangChain tools, each call in a session of its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.runnables.config import ensure_config
+from langchain_core.tools import BaseTool, ToolException
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from mcp import ClientSession
+from mcp.shared.exceptions import McpError
+from mcp.types import (
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    ClientRequest,
+    ListToolsRequest,
+    PaginatedRequestParams,
+    RequestParams,
+    Result,
+)
+from pydantic import ConfigDict
+from typing_extensions import override
+
+from agent import texts
+from agent.content import text_of
+from agent.definitions import Definition, read
+from agent.threads import run_apart
+from agent.tool_server import CALL_SECONDS, CONNECT_SECONDS, FAREWELL_SECONDS, ToolServer
+
+logger = logging.getLogger(__name__)
+MOST_PAGES = 1000
+
+
+@dataclass(slots=True)
+class Link:
+    """The way to the server, and whether it was open when last gone."""
+
+    server: ToolServer
+    lost: bool = False
+    changed: Callable[[bool], None] = field(default=lambda lost: None, repr=False)
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        """Call a tool.
+
+        Raises:
+            ToolException: the server cannot be asked, or declines; the text is for people.
+        """
+        params = CallToolRequestParams(name=name, arguments=dict(arguments), _meta=_meta())
+        request = ClientRequest(CallToolRequest(params=params))
+
+        # Not `session.call_tool`: it lists all tools again after each call, to check the answer.
+        async def work(session: ClientSession) -> CallToolResult:
+            return await session.send_request(request, CallToolResult)
+
+        try:
+            result = await self.server.ask(work, CALL_SECONDS)
+        except McpError as declined:
+            self._now(lost=False)
+            raise ToolException(declined.error.message) from declined
+        except TimeoutError as fault:
+            logger.error("MCP tool '%s' did not answer: %s", name, fault)
+            raise ToolException(texts.TOOL_TIMED_OUT) from fault
+        except (ConnectionError, ValueError, RuntimeError) as fault:
+            logger.error("MCP server was lost during a call of '%s': %s", name, fault)
+            self._now(lost=True)
+            raise ToolException(texts.TOOLS_UNAVAILABLE) from fault
+        self._now(lost=False)
+        return result
+
+    def _now(self, *, lost: bool) -> None:
+        self.lost = lost
+        self.changed(lost)
+
+
+class McpTool(BaseTool):
+    """One tool. It keeps no connection, so it works again as soon as its server does."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    remote_name: str
+    link: Link
+    response_format: Any = "content_and_artifact"
+    handle_tool_error: Any = True
+
+    @property
+    def available(self) -> bool:
+        """Whether the server was there at the last call."""
+        return not self.link.lost
+
+    # Nothing else is named: a tool may have arguments called `config`, `runtime` or `self`.
+    @override
+    async def _arun(self, /, **arguments: Any) -> tuple[str, Any]:
+        result = await self.link.call(self.remote_name, arguments)
+        text = text_of(result)
+        if result.isError:
+            raise ToolException(text)
+        return text, result.structuredContent
+
+    @override
+    def _run(self, /, **arguments: Any) -> tuple[str, Any]:
+        limit = CONNECT_SECONDS + CALL_SECONDS + FAREWELL_SECONDS
+        return run_apart(lambda: self._arun(**arguments), limit)
+
+
+class _Listed(Result):
+    """A page of tools, not looked into: one that is wrong must not cost the page."""
+
+    tools: list[Any]
+    nextCursor: str | None = None  # noqa: N815 - as on the wire
+
+
+async def load(link: Link) -> list[BaseTool]:
+    """All tools of the server; those that cannot be offered are left out and logged."""
+    listed = read(await link.server.ask(_list))
+    for name, reason in listed.left_out:
+        _leave_out(name, reason)
+    tools: list[BaseTool] = []
+    for definition in listed.tools:
+        tool = _tool(definition, link)
+        try:
+            # As it will be for every message to a model.
+            convert_to_openai_tool(tool)
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong with it, the others are not
+            _leave_out(definition.remote_name, f"{type(fault).__name__}: {fault}")
+        else:
+            tools.append(tool)
+    return tools
+
+
+def _leave_out(name: str, reason: str) -> None:
+    logger.error("MCP tool '%s' was left out: %s", name, reason)
+
+
+def _tool(definition: Definition, link: Link) -> McpTool:
+    return McpTool(
+        name=definition.name,
+        description=definition.description,
+        args_schema=dict(definition.input_schema),
+        metadata=dict(definition.annotations),
+        remote_name=definition.remote_name,
+        link=link,
+    )
+
+
+async def _list(session: ClientSession) -> list[Any]:
+    tools: list[Any] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        params = PaginatedRequestParams(cursor=cursor)
+        request = ClientRequest(ListToolsRequest(params=params))
+        page = await session.send_request(request, _Listed)
+        tools.extend(page.tools)
+        cursor = page.nextCursor
+        if not cursor:
+            return tools
+    raise RuntimeError(f"the list of tools has more than {MOST_PAGES} pages")
+
+
+def _meta() -> RequestParams.Meta | None:
+    """The ids of the conversation, which the control plane keeps with the call."""
+    given = ensure_config().get("configurable", {})
+    ids = {name: given[name] for name in ("request_id", "thread_id") if given.get(name)}
+    return RequestParams.Meta(**ids) if ids else None

@@ -1,0 +1,279 @@
+"""Turns with a model: a scripted one on a real port, with tools over real MCP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.tools import tool
+
+from agent import texts
+from agent.chat_agent import ChatAgent
+from agent.events import Done, Error, Event, Thinking, ToolCall
+from agent.settings import Settings
+from agent.states import AgentState
+from tests.agent.inside.servers import Served, served, small_server
+from tests.agent.inside.test_breaker import Clock
+from tests.agent.scripts import Script, calls, says
+from tests.openai_server import Fault, OpenAiServer, openai_server
+
+SCRIPT = Script(
+    {
+        "Say tea twice": [("double", {"word": "tea"})],
+        "Say both twice": [("double", {"word": "a"}), ("double", {"word": "b"})],
+        "Fail": [("fails", {})],
+        "What time is it?": [("clock", {})],
+        "Break": [("breaks", {})],
+        "Dream": [("no_such_tool", {})],
+    }
+)
+
+
+@tool
+def clock() -> str:
+    """Tells the time."""
+    return "noon"
+
+
+@tool
+def breaks() -> str:
+    """Breaks."""
+    raise KeyError("inside")
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Served]:
+    with served(small_server()) as running:
+        yield running
+
+
+@pytest.fixture
+def model() -> Iterator[OpenAiServer]:
+    with openai_server(script=SCRIPT) as running:
+        yield running
+
+
+def agent_with(model: OpenAiServer, server: Served | None = None, **more: Any) -> ChatAgent:
+    settings = Settings(
+        mcp_url=server.url if server else None,
+        model="openai:scripted",
+        model_base_url=model.url,
+        model_seconds=20,
+    )
+    return ChatAgent(settings, [clock, breaks], **more)
+
+
+async def turn(agent: ChatAgent, message: str, thread_id: str = "t") -> list[Event]:
+    return [event async for event in agent.stream(message, thread_id=thread_id, request_id="r-1")]
+
+
+def done(events: list[Event]) -> Done:
+    assert isinstance(events[-1], Done)
+    return events[-1]
+
+
+def kinds(events: list[Event]) -> list[str]:
+    """What came in which order, repeats left out."""
+    found = [
+        f"{event.kind} {event.status}" if isinstance(event, ToolCall) else event.kind
+        for event in events
+    ]
+    return [one for place, one in enumerate(found) if found[place - 1 : place] != [one]]
+
+
+async def test_a_model_calls_a_tool_of_the_server_and_words_the_answer(
+    model: OpenAiServer, small: Served
+) -> None:
+    # F1-10 F2-22 S1-033
+    events = await turn(agent_with(model, small), "Say tea twice")
+    assert kinds(events) == [
+        "THINKING",
+        "TOOL_CALL IN_PROGRESS",
+        "TOOL_CALL COMPLETED",
+        "THINKING",
+        "RESPONSE_DELTA",
+        "DONE",
+    ]
+    started, completed = (event for event in events if isinstance(event, ToolCall))
+    assert started.data() == {
+        "tool_name": "double",
+        "status": "IN_PROGRESS",
+        "args": {"word": "tea"},
+    }
+    assert completed.data() == {
+        "tool_name": "double",
+        "status": "COMPLETED",
+        "result": "tea tea",
+    }
+    assert done(events) == Done("The tool says: tea tea", request_id="r-1", thread_id="t")
+    deltas = [event.data()["text"] for event in events if event.kind == "RESPONSE_DELTA"]
+    assert len(deltas) > 1
+    assert "".join(deltas) == "The tool says: tea tea"
+
+
+async def test_every_tool_is_offered_to_the_model(model: OpenAiServer, small: Served) -> None:
+    # F1-02 F1-10 S1-032
+    await turn(agent_with(model, small), "Hello")
+    offered = [one["function"]["name"] for one in model.requests[0][1]["tools"]]
+    assert offered == ["clock", "breaks", "double", "fails", "hangs"]
+
+
+async def test_calls_of_tools_carry_the_ids_of_the_turn(model: OpenAiServer, small: Served) -> None:
+    # F2-04
+    before = len(small.asked("tools/call"))
+    await turn(agent_with(model, small), "Say both twice")
+    made = small.asked("tools/call")[before:]
+    assert [one["params"]["arguments"] for one in made] == [{"word": "a"}, {"word": "b"}]
+    assert {one["params"]["_meta"]["request_id"] for one in made} == {"r-1"}
+    assert {one["params"]["_meta"]["thread_id"] for one in made} == {"t"}
+
+
+async def test_a_conversation_is_remembered_without_what_tools_answered(
+    model: OpenAiServer, small: Served
+) -> None:
+    # F2-07 C12
+    agent = agent_with(model, small)
+    await turn(agent, "Say tea twice")
+    await turn(agent, "Thank you")
+    await turn(agent, "Somebody else", "other")
+    said = [(one["role"], one["content"]) for one in model.requests[-2][1]["messages"][1:]]
+    assert said == [
+        ("user", "Say tea twice"),
+        ("assistant", "The tool says: tea tea"),
+        ("user", "Thank you"),
+    ]
+    assert len(model.requests[-1][1]["messages"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("Fail", "the drawer is stuck"),
+        ("Break", texts.TOOL_FAILED),
+        ("Dream", "no_such_tool is not a valid tool"),
+    ],
+)
+async def test_a_tool_that_fails_is_told_to_the_model_and_the_turn_goes_on(
+    model: OpenAiServer, small: Served, message: str, told: str
+) -> None:
+    # F2-22 S1-048
+    events = await turn(agent_with(model, small), message)
+    (failed,) = [one for one in events if isinstance(one, ToolCall) and one.status == "FAILED"]
+    assert told in str(failed.error)
+    assert told in done(events).final_output
+    assert done(events).status == "ok"
+
+
+async def test_a_server_lost_in_the_middle_is_told_and_the_agent_stays_alive(
+    model: OpenAiServer,
+) -> None:
+    # S1-024 S1-048 F1-03 F1-11 F2-06 F2-10 C17
+    with served(small_server()) as server:
+        agent = agent_with(model, server)
+        assert done(await turn(agent, "Say tea twice")).status == "ok"
+    events = await turn(agent, "Say tea twice")
+    assert [one.error for one in events if isinstance(one, Error)] == [texts.TOOLS_UNAVAILABLE]
+    assert done(events).status == "degraded"
+    assert texts.TOOLS_UNAVAILABLE in done(events).final_output
+    assert done(await turn(agent, "What time is it?")).final_output == "The tool says: noon"
+    with served(small_server(), server.port):
+        assert done(await turn(agent, "Say tea twice")).final_output == "The tool says: tea tea"
+
+
+def with_tools(agent: ChatAgent) -> bool:
+    return agent.state is AgentState.WITH_MCP
+
+
+async def test_a_server_that_comes_up_later_is_found(model: OpenAiServer) -> None:
+    # F2-10
+    time = Clock()
+    with served(small_server()) as server:
+        pass
+    agent = agent_with(model, server, clock=time)
+    assert not with_tools(agent)
+    with served(small_server(), server.port):
+        assert done(await turn(agent, "What time is it?")).final_output == "The tool says: noon"
+        assert not with_tools(agent)
+        # The first turn that finds it due may not wait for it to the end.
+        while not with_tools(agent):
+            time.now += 10
+            await turn(agent, "Hello")
+        assert done(await turn(agent, "Say tea twice")).final_output == "The tool says: tea tea"
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (Fault(status=500), texts.MODEL_UNAVAILABLE),
+        (Fault(drop=True), texts.MODEL_UNAVAILABLE),
+        (Fault(status=401), texts.MODEL_REFUSED),
+        (Fault(garbage=b"<html>"), texts.MODEL_UNAVAILABLE),
+        (Fault(cut=3, garbage=b"{no"), texts.MODEL_UNAVAILABLE),
+    ],
+)
+async def test_a_model_that_fails_is_told_in_friendly_words(
+    model: OpenAiServer, fault: Fault, text: str
+) -> None:
+    # F2-10 C17
+    model.always = fault
+    events = await turn(agent_with(model), "Hello")
+    assert [one.error for one in events if isinstance(one, Error)] == [text]
+    assert (done(events).final_output, done(events).status) == (text, "degraded")
+
+
+async def test_three_failures_of_the_model_open_its_breaker_for_sixty_seconds(
+    model: OpenAiServer,
+) -> None:
+    # F2-10
+    time = Clock()
+    agent = agent_with(model, clock=time)
+    model.always = Fault(status=400)
+    for _ in range(3):
+        assert done(await turn(agent, "Hello")).status == "degraded"
+    model.always = None
+    asked = len(model.requests)
+    events = await turn(agent, "Hello")
+    assert (done(events).final_output, len(model.requests)) == (texts.MODEL_UNAVAILABLE, asked)
+    time.now += 60
+    assert done(await turn(agent, "Hello")).final_output == "I heard: Hello"
+    assert agent.breaker.state.value == "CLOSED"
+
+
+async def test_whoever_leaves_in_the_middle_ends_the_turn(model: OpenAiServer) -> None:
+    model.always = Fault(hang=True)
+    agent = agent_with(model)
+    task = asyncio.create_task(turn(agent, "Hello"))
+    assert await asyncio.to_thread(model.under_way.wait, 20)
+    task.cancel()
+    assert await asyncio.to_thread(model.hung_up.wait, 20)
+    model.always = None
+    assert done(await turn(agent, "Hello")).final_output == "I heard: Hello"
+
+
+async def test_arguments_that_are_no_json_are_told() -> None:
+    function = {"name": "double", "arguments": "word = tea"}
+    call = {"index": 0, "id": "call_0", "type": "function", "function": function}
+    with openai_server(script=lambda sent: [{"tool_calls": [call]}]) as model:
+        events = await turn(agent_with(model), "Say tea twice")
+    (failed,) = [one for one in events if isinstance(one, ToolCall)]
+    assert (failed.tool_name, failed.status) == ("double", "FAILED")
+    assert done(events).final_output == texts.MODEL_SAID_NOTHING
+
+
+async def test_a_model_that_never_stops_calling_tools_is_stopped() -> None:
+    with openai_server(script=lambda sent: calls(("clock", {}))) as model:
+        events = await turn(agent_with(model), "What time is it?")
+    assert done(events).final_output == texts.TOO_MANY_STEPS
+    assert len([one for one in events if isinstance(one, ToolCall)]) <= 2 * 11
+
+
+async def test_text_before_a_call_is_no_part_of_the_answer(model: OpenAiServer) -> None:
+    first = [*says("Let me see."), *calls(("clock", {}))]
+    plain = model.script
+    assert plain is not None
+    model.script = lambda sent: plain(sent) if sent["messages"][-1]["role"] == "tool" else first
+    events = await turn(agent_with(model), "When?")
+    assert done(events).final_output == "The tool says: noon"
+    assert isinstance(events[0], Thinking)

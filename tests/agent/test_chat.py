@@ -1,0 +1,148 @@
+"""The chat over HTTP, with a scripted model and the tools of a real server."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from tests.agent.programs import Chat, chat
+from tests.agent.scripts import Script
+from tests.controlplane.stack import free_port
+from tests.openai_server import Fault, OpenAiServer
+
+
+def test_events_come_in_order_and_the_pieces_make_up_the_answer(
+    served: Chat, model: OpenAiServer
+) -> None:
+    # F2-22
+    model.script = Script({"What is there to do?": [("list_todos", {})]})
+    answer = served.say("What is there to do?", request_id="req_001", thread_id="thread-1")
+    kinds = [kind for kind, _ in answer.events]
+    assert kinds[:3] == ["THINKING", "TOOL_CALL", "TOOL_CALL"]
+    assert kinds[-1] == "DONE"
+    assert set(kinds) == {"THINKING", "TOOL_CALL", "RESPONSE_DELTA", "DONE"}
+    assert all(data["content"] for data in answer.named("THINKING"))
+    text = "".join(data["text"] for data in answer.named("RESPONSE_DELTA"))
+    assert answer.done == {
+        "final_output": text,
+        "status": "ok",
+        "request_id": "req_001",
+        "thread_id": "thread-1",
+    }
+
+
+def test_ids_are_made_where_none_are_given(served: Chat) -> None:
+    first, second = (served.say("Hello").done for _ in range(2))
+    assert first["request_id"] != second["request_id"]
+    assert first["thread_id"] != second["thread_id"]
+    assert first["final_output"] == "I heard: Hello"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ({"message": ""}, "1 to 5000 characters"),
+        ({"message": "   "}, "1 to 5000 characters"),
+        ({"message": "x" * 5001}, "1 to 5000 characters"),
+        ({"message": 7}, "1 to 5000 characters"),
+        ({}, "1 to 5000 characters"),
+        ({"message": "x", "request_id": "a b!"}, "request_id"),
+        ({"message": "x", "request_id": ""}, "request_id"),
+        ({"message": "x", "request_id": "ü"}, "request_id"),
+        ({"message": "x", "thread_id": "a/b"}, "thread_id"),
+        ({"message": "x", "mood": "good"}, "Unknown: mood"),
+        (["x"], "object"),
+        (b"{no", "not JSON"),
+        (b'{"message": "' + b"x" * 70_000 + b'"}', "more than 65536 bytes"),
+    ],
+)
+def test_a_request_that_cannot_be_taken_is_told_why(
+    served: Chat, model: OpenAiServer, body: Any, why: str
+) -> None:
+    # F2-22
+    answer = served.post(body)
+    assert (answer.status, json.loads(answer.body)["status"]) == (400, "error")
+    assert why in json.loads(answer.body)["error"]
+    assert model.requests == []
+
+
+def test_the_longest_message_and_every_character_of_ids_are_taken(served: Chat) -> None:
+    # F2-22
+    answer = served.say("x" * 5000, request_id="azAZ09_-")
+    assert answer.done["request_id"] == "azAZ09_-"
+    assert served.say("x").done["final_output"] == "I heard: x"
+
+
+def test_pages_of_other_origins_are_kept_out(served: Chat) -> None:
+    assert served.post({"message": "x"}, **{"Content-Type": "text/plain"}).status == 400
+    assert served.post({"message": "x"}, Host="evil.example").status == 400
+
+
+def test_a_model_that_is_down_is_told_in_friendly_words_with_status_200(
+    mcp_url: str, model: OpenAiServer
+) -> None:
+    # F2-10 C17
+    model.always = Fault(status=400)
+    variables = {"MODEL": "scripted", "MODEL_BASE_URL": model.url}
+    with chat(MCP_URL=mcp_url, **variables) as degraded:
+        for _ in range(3):
+            answer = degraded.say("Hello")
+            assert answer.status == 200
+            (told,) = answer.named("ERROR")
+            assert told["status"] == answer.done["status"] == "degraded"
+            assert answer.done["final_output"] == told["error"]
+            assert told["error"].startswith("The language model refused the request.")
+        model.always = None
+        told = degraded.say("Hello").done
+        health = json.loads(degraded.request("GET", "/health").body)
+    # Not asked any more: the breaker is open.
+    assert told["final_output"].startswith("Unable to reach the language model right now.")
+    assert len(model.requests) == 3
+    assert health["circuit_breakers"] == {"model": {"state": "OPEN", "failure_count": 3}}
+    assert health["status"] == "degraded"
+
+
+def test_without_its_server_the_chat_answers_with_status_200() -> None:
+    # F2-06 F2-10 C17
+    nowhere = f"http://127.0.0.1:{free_port()}/mcp"
+    with chat(MCP_URL=nowhere) as degraded:
+        assert "No MCP tools from" in degraded.said
+        assert json.loads(degraded.request("GET", "/health").body)["mcp"] == "Failed"
+        began = time.monotonic()
+        answer = degraded.say("Create a task to buy groceries")
+        # One second, and what a busy machine adds.
+        assert time.monotonic() - began < 1 + 4
+    assert answer.status == 200
+    assert answer.done["status"] == "degraded"
+    friendly = "Unable to reach the tools right now. Please try again later."
+    assert answer.done["final_output"] == friendly
+
+
+def test_messages_of_one_conversation_are_answered_in_turn(
+    served: Chat, model: OpenAiServer
+) -> None:
+    model.always = Fault(pause=0.05)
+    answers: list[str] = []
+
+    def say(message: str) -> None:
+        answers.append(served.say(message, thread_id="in-turn").done["final_output"])
+
+    threads = [threading.Thread(target=say, args=(f"Message {number}",)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [f"I heard: Message {number}" for number in range(3)]
+    lengths = [len(sent["messages"]) for _, sent in model.requests]
+    # Each saw the turns before it, whole.
+    assert lengths == [2, 4, 6]
+
+
+def test_it_listens_on_this_machine_alone(served: Chat) -> None:
+    # F2-16
+    assert served.host == "127.0.0.1"
+    assert "Initialized (With MCP)" in served.said
