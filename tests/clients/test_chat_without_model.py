@@ -8,12 +8,7 @@ import pytest
 
 from tests.agent.programs import Chat, chat
 from tests.clients.visits import Plane
-from tests.project.pages import PROJECT
 
-# The rules have a package of their own.
-pytestmark = pytest.mark.skipif(
-    not (PROJECT / "agent" / "router" / "__init__.py").exists(), reason="agent/router is not there"
-)
 BY_RULES = "No language model is configured: tools are picked by rules."
 
 
