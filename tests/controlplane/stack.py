@@ -211,20 +211,26 @@ class Up:
 
 
 @contextmanager
-def stack(*, empty: bool = False, **environment: str) -> Iterator[Stack]:
-    """A stack in a folder of its own, ended and removed afterwards.
-
-    Unless it is to be `empty` or has another database, the tables are there already: to make them takes as long
-    as all the rest of a start.
-    """
+def empty_stack(**environment: str) -> Iterator[Stack]:
+    """A stack in an empty folder of its own, ended and removed afterwards."""
     with short_folder() as folder:
         made = Stack(folder, **environment)
-        if not empty and "DATABASE_URL" not in environment:
-            shutil.copyfile(_with_tables(), folder / DATABASE)
         try:
             yield made
         finally:
             made.end()
+
+
+@contextmanager
+def stack(**environment: str) -> Iterator[Stack]:
+    """The same with the tables in its database, unless that is elsewhere.
+
+    To make them takes about as long as all the rest of a start.
+    """
+    with empty_stack(**environment) as made:
+        if "DATABASE_URL" not in environment:
+            shutil.copyfile(_with_tables(), made.folder / DATABASE)
+        yield made
 
 
 @cache

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.client_envs import client_python
 from tests.controlplane.alone import Alone, alone, process
-from tests.controlplane.stack import stack
+from tests.controlplane.stack import empty_stack
 from tests.processes import wait_until
 
 TRANSPORTS = ("streamable_http", "sse", "stdio")
@@ -133,7 +133,7 @@ def test_what_cannot_be_used_is_refused(
 
 
 def test_missing_database_is_said_plainly() -> None:
-    with stack(empty=True) as empty:
+    with empty_stack() as empty:
         refused = empty.manage("client_config", "cursor")
     assert refused.returncode == 1
     assert "manage.py up" in refused.stderr

@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from tests.controlplane.alone import HANDSHAKE, Alone, Process, alone, process
-from tests.controlplane.stack import stack
+from tests.controlplane.stack import empty_stack
 from tests.processes import start_valkey, wait_until
 
 ERAS = ("legacy", "2026-07-28")
@@ -233,7 +233,7 @@ def test_unknown_key_or_toolset_is_refused_before_the_handshake(
 
 
 def test_database_without_tables_is_said_plainly() -> None:
-    with stack(empty=True) as empty:
+    with empty_stack() as empty:
         refused = empty.manage("mcp_stdio")
     assert refused.returncode == 1
     assert refused.stdout == ""

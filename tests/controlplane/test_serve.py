@@ -16,7 +16,7 @@ import uvicorn
 
 from controlplane.runtime.binding import PortRefused, check_port_is_free, listening_socket
 from controlplane.runtime.server import WebServer, drain_seconds
-from tests.controlplane.stack import MANAGE, Stack, free_port, stack
+from tests.controlplane.stack import MANAGE, Stack, empty_stack, free_port, stack
 from tests.processes import wait_until
 from tests.yardstick import bare_start
 
@@ -181,7 +181,7 @@ def test_listening_on_the_network_is_allowed_with_keys_or_on_request(
 
 
 def test_missing_database_is_said_plainly() -> None:
-    with stack(empty=True) as made:
+    with empty_stack() as made:
         refused = made.manage("serve")
     assert refused.returncode == 1
     assert "DATABASE_URL" in refused.stderr

@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.controlplane.stack import Stack, free_port, short_folder, stack
+from tests.controlplane.stack import Stack, empty_stack, free_port, short_folder, stack
 from tests.processes import start_valkey, wait_until
 
 
@@ -28,7 +28,7 @@ def fresh() -> Iterator[Stack]:
 
 @pytest.fixture
 def empty() -> Iterator[Stack]:
-    with stack(empty=True) as made:
+    with empty_stack() as made:
         yield made
 
 
