@@ -22,6 +22,13 @@ from tools.selectors.request_log import pages
 
 pytestmark = pytest.mark.django_db
 
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far is looked is a matter of pieces here, not of the pace of the machine."""
+    monkeypatch.setattr(pages, "LONGEST_SECONDS", 600.0)
+
+
 LIST = "/admin/tools/toolrequest/"
 MOST_QUERIES = 30
 

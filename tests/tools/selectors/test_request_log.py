@@ -17,6 +17,13 @@ from tools.selectors.request_log import Cursor, Page, Sought, count, page, pages
 
 pytestmark = pytest.mark.django_db
 
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far is looked is a matter of pieces here, not of the pace of the machine."""
+    monkeypatch.setattr(pages, "LONGEST_SECONDS", 600.0)
+
+
 CALLS = 120
 Matches = Callable[[ToolRequest], bool]
 SOUGHT: dict[str, tuple[Sought, Matches]] = {

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Length
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from typing_extensions import override
-from unfold.views import ChangeList
 
 from tools.admin.json_fields import panel, pretty
 from tools.admin.request_log import addresses
 from tools.admin.request_log.fields import Place, chosen, typed
+from tools.admin.request_log.keyset import KeysetChangeList
 from tools.models import ToolRequest, ToolResponse
 from tools.selectors.request_log import Cursor, Page, Way, count, page
 
@@ -55,17 +55,8 @@ class AnswersForm(forms.Form):
         return Way(rows.filter(pk__in=keys), rest, few=True)
 
 
-class AnswersChangeList(ChangeList):
+class AnswersChangeList(KeysetChangeList):
     """Latest first, a page at a time."""
-
-    @override
-    def get_queryset(
-        self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
-    ) -> QuerySet[Any]:
-        self.filter_specs: list[Any] = []
-        self.has_filters = self.has_active_filters = False
-        rows: QuerySet[Any] = self.root_queryset
-        return rows
 
     @override
     def get_results(self, request: HttpRequest) -> None:
@@ -78,28 +69,14 @@ class AnswersChangeList(ChangeList):
             if self.shown.newest:
                 number, complete = count(way, self.shown)
                 self.counted = f"{number:,}{'' if complete else '+'} answers"
-        self.result_list = self.shown.rows
-        self.result_count = self.full_result_count = len(self.shown.rows)
-        self.show_full_result_count = self.show_admin_actions = False
-        self.can_show_all = self.multi_page = False
-        self.paginator = None
+        self.show()
 
-    def address(self, **place: Cursor | None) -> str:
-        kept = {name: self.form.data.get(name) for name in ("q", "truncated__exact")}
+    @override
+    def address(self, *, without: str = "", **place: Cursor | None) -> str:
+        names = {"q", "truncated__exact"} - {without}
+        kept = {name: self.form.data.get(name) for name in sorted(names)}
         told = {name: value for name, value in {**kept, **place}.items() if value}
         return f"?{urlencode(told)}"
-
-    @property
-    def newest_address(self) -> str:
-        return self.address()
-
-    @property
-    def newer_address(self) -> str:
-        return self.address(after=self.shown.newer) if self.shown.newer else ""
-
-    @property
-    def older_address(self) -> str:
-        return self.address(before=self.shown.older) if self.shown.older else ""
 
 
 def kept(row: ToolResponse) -> str:

@@ -11,10 +11,10 @@ from django.contrib.admin.views.main import ORDER_VAR
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
-from unfold.views import ChangeList
 
 from tools.admin.request_log.form import FilterForm
 from tools.admin.request_log.formats import MOST_EXPORTED
+from tools.admin.request_log.keyset import KeysetChangeList
 from tools.admin.request_log.words import line
 from tools.selectors.live import caller_names
 from tools.selectors.request_log import Cursor, Page, Sought, count, page, way_to
@@ -32,7 +32,7 @@ HIDDEN: Final = (
 DEFERRED: Final = ("parameters", "query_text", "stages")
 
 
-class LogChangeList(ChangeList):
+class LogChangeList(KeysetChangeList):
     """Latest first, always, and only what the filters leave; a fault in them leaves nothing."""
 
     @override
@@ -40,10 +40,7 @@ class LogChangeList(ChangeList):
         self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
     ) -> QuerySet[Any]:
         self.params.pop(ORDER_VAR, None)
-        self.filter_specs: list[Any] = []
-        self.has_filters = self.has_active_filters = False
-        rows: QuerySet[Any] = self.root_queryset
-        return rows
+        return super().get_queryset(request, exclude_parameters)
 
     @override
     def get_results(self, request: HttpRequest) -> None:
@@ -61,11 +58,7 @@ class LogChangeList(ChangeList):
         self.more_set = any(field.data or field.errors for field in self.more_fields)
         self.hidden_fields = [self.form[name] for name in HIDDEN if self.form[name].data]
         self.most_exported = MOST_EXPORTED
-        self.result_list = self.shown.rows
-        self.result_count = self.full_result_count = len(self.shown.rows)
-        self.show_full_result_count = self.show_admin_actions = False
-        self.can_show_all = self.multi_page = False
-        self.paginator = None
+        self.show()
 
     def _read(self, sought: Sought, given: Mapping[str, Any]) -> None:
         way = way_to(sought)
@@ -82,23 +75,12 @@ class LogChangeList(ChangeList):
         query = urlencode(self.filter_params, doseq=True)
         return f"?{urlencode({'_changelist_filters': query})}" if query else ""
 
+    @override
     def address(self, *, without: str = "", **place: Cursor | None) -> str:
         """This list from another place on, or with one filter less."""
         kept = {name: value for name, value in self.form.filters().items() if name != without}
         kept.update({name: str(cursor) for name, cursor in place.items() if cursor is not None})
         return f"?{urlencode(kept)}"
-
-    @property
-    def newest_address(self) -> str:
-        return self.address()
-
-    @property
-    def newer_address(self) -> str:
-        return self.address(after=self.shown.newer) if self.shown.newer else ""
-
-    @property
-    def older_address(self) -> str:
-        return self.address(before=self.shown.older) if self.shown.older else ""
 
 
 def _counted(number: int, complete: bool) -> str:
