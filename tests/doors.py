@@ -8,13 +8,16 @@ import socket
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 import uvicorn
+from typing_extensions import override
 
 from controlplane.runtime.joining import JoiningHttp
 from tests.processes import wait_until
+
+LOOK_SECONDS: Final = 0.005
 
 
 def free_port() -> int:
@@ -22,6 +25,32 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+class PromptServer(uvicorn.Server):
+    """Ends as soon as it is told to and its connections are closed.
+
+    uvicorn looks ten times a second whether it should, and then waits a tenth in any case: in a suite that
+    opens a door for each of a thousand tests that is minutes.
+    """
+
+    @override
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        while not self.should_exit:
+            await asyncio.sleep(LOOK_SECONDS)
+
+    @override
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:
+            await asyncio.sleep(LOOK_SECONDS)
+        for server in self.servers:
+            await server.wait_closed()
+        await self.lifespan.shutdown()
 
 
 class RestDoor:
@@ -55,7 +84,7 @@ class RestDoor:
             # idle connection at once, a request is lost between them.
             timeout_keep_alive=30,
         )
-        self._server = uvicorn.Server(config)
+        self._server = PromptServer(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         self._client = httpx2.Client(base_url=self.url, timeout=30)
