@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -67,6 +68,11 @@ def test_a_client_has_the_tools_within_five_seconds(
     if seconds >= limit:
         # Something else has the machine to itself, perhaps: a client that starts its server is held
         # to as many bare starts, taken at the same time.
-        seconds = plane.visited_again_by(client)[transport]["discovery_seconds"]
-        limit = max(limit, limit * bare_start().waited_seconds)
+        with ThreadPoolExecutor(1) as aside:
+            visiting = aside.submit(plane.visited_again_by, client)
+            waited = [bare_start().waited_seconds]
+            while not visiting.done():
+                waited.append(bare_start().waited_seconds)
+        seconds = visiting.result()[transport]["discovery_seconds"]
+        limit = max(limit, limit * max(waited))
     assert seconds < limit
