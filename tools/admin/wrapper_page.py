@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final
 
 from django import forms
@@ -11,8 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from tools.conf import deployment
-from tools.services.fetch_tools import INSIDE, Asking
+from tools.services.fetch_tools import asking_for_rows
 from tools.services.generate_wrappers import NothingToDo, Order, Report, generate_zip
 from tools.services.service_registry import registered
 from tools.wrappers.kinds import KINDS, parse_kinds
@@ -61,7 +59,7 @@ def wrapper_page(admin: Any, request: HttpRequest) -> HttpResponse:
         )
         try:
             # A person is waiting, and can press the button again.
-            packed, report = generate_zip(order, Asking(_keys(), INSIDE, tries=1))
+            packed, report = generate_zip(order, asking_for_rows(tries=1))
         except NothingToDo as fault:
             errors = [str(fault)]
         else:
@@ -77,12 +75,6 @@ def wrapper_page(admin: Any, request: HttpRequest) -> HttpResponse:
         "errors": errors[:MOST_TOLD],
     }
     return render(request, "tools/admin/wrappers.html", context)
-
-
-def _keys() -> dict[str, str]:
-    """The keys that the deployment lets the admin send; an operator may not choose among all secrets."""
-    allowed = deployment().registry_keys
-    return {name: os.environ[name] for name in allowed if os.environ.get(name)}
 
 
 def _download(admin: Any, request: HttpRequest, packed: bytes, report: Report) -> HttpResponse:

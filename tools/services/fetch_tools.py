@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from tools.conf import deployment
 from tools.services.fetch_document import FetchFault, fetch
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.tool_list import ListFault, ToolList, read_tools
@@ -32,6 +34,16 @@ class Asking:
     networks: tuple[str, ...] = ANYWHERE
     tries: int = TRIES
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+
+def asking_for_rows(tries: int = TRIES) -> Asking:
+    """How services of the database are asked: whoever may edit those rows says where a key is sent.
+
+    So only keys that the deployment names are, and only to where services may be.
+    """
+    allowed = deployment().registry_keys
+    keys = {name: os.environ[name] for name in allowed if os.environ.get(name)}
+    return Asking(keys, INSIDE, tries)
 
 
 @dataclass(frozen=True, slots=True)
