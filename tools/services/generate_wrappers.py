@@ -119,9 +119,9 @@ def _make(
             continue
         lists[entry.name] = found
         report.errors += [f"{entry.name}/{name}: {why}" for name, why in found.faults.items()]
-        made = make_wrappers(
-            wrap_service(entry, found.version, found.tools), order.kinds, templates
-        )
+        service = wrap_service(entry, found.version, found.tools)
+        report.errors += [f"{entry.name}/{name}: {why}" for name, why in service.faults.items()]
+        made = make_wrappers(service, order.kinds, templates)
         _take(report, entry, found, made)
         files += made.files
         missing |= made.missing

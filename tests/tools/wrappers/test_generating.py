@@ -18,7 +18,9 @@ from tools.services.fetch_tools import INSIDE, WAITS, Asking
 from tools.services.generate_wrappers import NothingToDo
 from tools.services.service_registry import read_registry
 from tools.wrappers.registry import ServiceEntry
+from tools.wrappers.tool_list import ListedTool
 from tools.wrappers.tree import MANIFEST, TreeFault
+from tools.wrappers.wrapped import wrap_service
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "services.yaml"
 NOWHERE = ("away", "http://127.0.0.1:9")
@@ -62,6 +64,42 @@ def test_a_dead_service_and_a_broken_tool_stop_nothing_else(
         "seekr/entry 4: it is not an object",
         "seekr/look: it is listed twice; the first one counts",
     ]
+
+
+def test_a_schema_without_end_spoils_no_other_tool(service: Foreign, tmp_path: Path) -> None:
+    # F3-23
+    ring = {"n": {"anyOf": [{"$ref": "#/$defs/n"}]}}
+    keys = {f"k{n}": {"$ref": "#/$defs/w"} for n in range(9)}
+    wide = {"w": {"type": "object", "properties": keys}}
+    for name, definitions in (("ring", ring), ("wide", wide)):
+        one = tool(name, a={"$ref": f"#/$defs/{name[0] if name == 'wide' else 'n'}"})
+        one["input_schema"]["$defs"] = definitions
+        service.tools.append(one)
+    report = generate(tmp_path, ("seekr", service.url))
+    assert (report.errors, report.tools) == ([], {"seekr": 4})
+    module = tmp_path / "seekr" / "python" / "seekr_client.py"
+    assert module.stat().st_size < 500_000
+
+
+def test_a_tool_that_cannot_be_wrapped_is_left_out() -> None:
+    # F3-23: whatever a list of one's own may hold.
+    odd = ListedTool("odd", "", {"properties": {3: {}}})
+    good = ListedTool("good", "", {"properties": {}})
+    made = wrap_service(ServiceEntry("seekr", "http://x"), "", [odd, good])
+    assert [one.name for one in made.tools] == ["good"]
+    assert "TypeError" in made.faults["odd"]
+
+
+def test_every_tool_has_files_of_its_own_and_exact_names_stay(tmp_path: Path) -> None:
+    names = ("_email", "email", "email_", "get-user", "get_user", "getUser")
+    with foreign([tool(name) for name in names]) as service:
+        report = generate(tmp_path, ("seekr", service.url))
+    assert report.errors == []
+    for folder in ("scripts", "cli", "skills"):
+        made = [path for path in (tmp_path / "seekr" / folder).iterdir() if path.is_file()]
+        assert len(made) == len(names)
+    for name in ("email", "get_user", "getUser"):
+        assert f"tool={name}\n" in (tmp_path / "seekr" / "scripts" / f"{name}.sh").read_text()
 
 
 def test_a_service_is_asked_three_times_with_longer_pauses(
