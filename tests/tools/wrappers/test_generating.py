@@ -192,22 +192,36 @@ def test_stale_files_are_removed_and_nothing_else(service: Foreign, tmp_path: Pa
     assert "seekr/skills/seekr-look/SKILL.md" in report.removed
     assert not (tmp_path / "seekr" / "skills" / "seekr-look").exists()
     assert (tmp_path / "other" / "scripts" / "look.sh").exists()
-    # A service that left the registry; one that is only away keeps its files.
+    # One that is only away keeps its files.
     away = generate(tmp_path, ("seekr", "http://127.0.0.1:9"), other)
     assert [path for path in away.removed if path.startswith("seekr")] == []
     assert (tmp_path / "seekr" / "scripts" / "find.sh").exists()
-    gone = generate(tmp_path, other)
-    assert {path.split("/")[0] for path in gone.removed} == {"seekr"}
+    service.tools.clear()
+    gone = generate(tmp_path, ("seekr", service.url), other)
+    assert {path.split("/")[0] for path in gone.removed} == {"seekr", "other"}
     assert mine.read_text() == "echo mine\n"
-    assert files(tmp_path / "seekr") == {"scripts/mine.sh"}
+    assert files(tmp_path / "seekr" / "scripts") == {"mine.sh"}
+
+
+@pytest.mark.parametrize("left", [(), (ServiceEntry("seekr", "http://127.0.0.1:9", False),)])
+def test_files_of_a_service_that_is_not_asked_stay_and_are_counted(
+    service: Foreign, tmp_path: Path, left: tuple[ServiceEntry, ...]
+) -> None:
+    other = ("other", service.url)
+    generate(tmp_path, ("seekr", service.url), other, types="bash")
+    report = generate(tmp_path, *left, other, types="bash")
+    assert report.removed == []
+    assert "seekr: not read this time; 2 earlier files kept" in report.lines()
+    assert len(files(tmp_path / "seekr")) == 2
 
 
 def test_a_tool_that_is_broken_for_once_keeps_its_files(service: Foreign, tmp_path: Path) -> None:
-    generate(tmp_path, ("seekr", service.url), types="bash,cli")
+    generate(tmp_path, ("seekr", service.url))
+    before = files(tmp_path)
     service.tools[0]["input_schema"] = None
-    report = generate(tmp_path, ("seekr", service.url), types="bash,cli")
-    assert report.removed == []
-    assert "seekr/scripts/look.sh" in files(tmp_path)
+    report = generate(tmp_path, ("seekr", service.url))
+    assert len(report.errors) == 1
+    assert (report.removed, files(tmp_path)) == ([], before)
 
 
 def test_files_of_somebody_else_are_neither_overwritten_nor_removed(
