@@ -188,7 +188,7 @@ def test_a_typescript_client_tries_once_what_cannot_work(module: Any) -> None:
         assert called.returncode == 0, called.stderr
         assert [one.path for one in elsewhere.asked] == ["/call-tool"]
     seen = json.loads(called.stdout)["refused"]
-    assert {label: one["waits"] for label, one in seen.items()} == dict.fromkeys(refused, [])
+    assert {label: one["waits"] for label, one in seen.items()} == {one: [] for one in refused}
     codes = dict.fromkeys(refused, "INVALID_ARGUMENTS")
     codes |= {"moved": "INTERNAL_ERROR", "stalled": "TIMEOUT"}
     assert {label: one["code"] for label, one in seen.items()} == codes

@@ -140,7 +140,7 @@ def test_every_kind_of_value_keeps_its_kind(made: Made) -> None:
         *("--whole=1.0", "--whole=x", "--whole=01", "--number=nan", "--number=Infinity"),
         *("--truth=perhaps", "--object=[]", "--object={", "--unknown=1", "--timeout=x"),
         *("--number=1e999", "--items=[1e999]", '--object={"a": 1e999}', "--anything=-1e999"),
-        *('--object={"a": NaN}', "-x"),
+        *('--object={"a": NaN}', "-x", "--timeout=-5"),
     ],
 )
 def test_a_value_of_another_kind_is_refused_before_anything_is_sent(made: Made, wrong: str) -> None:
@@ -213,6 +213,29 @@ def test_a_script_takes_arguments_by_position_once(made: Made) -> None:
     for given in (["--word=x", "y"], ["y", "--word", "x"]):
         assert "--word is given twice" in run([script, *given], made.folder).stderr
     assert made.service.calls == []
+
+
+@pytest.mark.parametrize("url", ["http://h:99999", "http://[", "http://h/é", "http://h/a b", "x"])
+def test_an_address_that_is_none_is_told(made: Made, url: str) -> None:
+    for path in ("scripts/plain.sh", "cli/plain.py"):
+        done = run(
+            [made.folder / "odd" / path, f"--service-url={url}"], made.folder, LANG="C.UTF-8"
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith("Error: [")
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_timeout_that_no_timer_knows_is_refused(made: Made) -> None:
+    done = run([made.folder / "odd" / "cli" / "plain.py", "--timeout=1e12"], made.folder)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+def test_an_address_stands_for_one_call(made: Made) -> None:
+    made.service.calls.clear()
+    given = f"--service-url={made.service.url}/{{a,b}}[1-3]"
+    done = run([made.folder / "odd" / "scripts" / "plain.sh", given], made.folder)
+    assert (done.returncode, len(made.service.calls)) == (0, 1), done.stderr
 
 
 def test_names_that_mean_something_elsewhere_are_sent_as_they_are(made: Made) -> None:

@@ -11,9 +11,10 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from tools.services.fetch_tools import asking_for_rows
-from tools.services.generate_wrappers import NothingToDo, Order, Report, generate_zip
+from tools.services.generate_wrappers import LONGEST_LINE, NothingToDo, Order, Report, generate_zip
 from tools.services.service_registry import registered
 from tools.wrappers.kinds import KINDS, parse_kinds
+from tools.wrappers.quoting import one_line
 
 LABELS: Final = {
     "bash": "Bash scripts, one for each tool (curl and jq)",
@@ -72,13 +73,19 @@ def wrapper_page(admin: Any, request: HttpRequest) -> HttpResponse:
         "opts": admin.opts,
         "form": form,
         "names": names,
-        "errors": errors[:MOST_TOLD],
+        "errors": _first(errors),
     }
     return render(request, "tools/admin/wrappers.html", context)
 
 
+def _first(errors: list[str]) -> list[str]:
+    told = [one_line(error, LONGEST_LINE) for error in errors[:MOST_TOLD]]
+    more = len(errors) - len(told)
+    return [*told, f"And {more} more."] if more else told
+
+
 def _download(admin: Any, request: HttpRequest, packed: bytes, report: Report) -> HttpResponse:
-    for error in report.errors[:MOST_TOLD]:
+    for error in _first(report.errors):
         # Shown on the next page; it is in the file, too.
         admin.message_user(request, error, messages.WARNING)
     name = f"wrappers-{timezone.localtime():%Y-%m-%d}.zip"

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv6Network
 from typing import Final
 
 from tools.conf import deployment
@@ -19,10 +20,12 @@ WAITS: Final = (1.0, 2.0, 4.0)
 SECONDS: Final = 10
 # Whoever runs a command on this machine reaches everything from it anyway.
 ANYWHERE: Final = ("0.0.0.0/0", "::/0")
-# Where services of one's own are. Not link-local: that is where clouds hand out credentials.
+# Where services of one's own are. Not link-local, and not one block of private addresses: that is where
+# clouds hand out credentials.
+_CLOUD: Final = IPv6Network("fd00:ec2::/32")
 INSIDE: Final = (
-    *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
-    *("::1/128", "fc00::/7"),
+    *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128"),
+    *(str(one) for one in IPv6Network("fc00::/7").address_exclude(_CLOUD)),
 )
 
 

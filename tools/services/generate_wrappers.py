@@ -7,15 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from tools.services.fetch_tools import Asking, Unfetched, fetch_all
 from tools.wrappers.archive import to_zip
 from tools.wrappers.kinds import WrapperKind
 from tools.wrappers.making import MadeFile, make_wrappers
+from tools.wrappers.quoting import one_line
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.rendering import Templates
 from tools.wrappers.tree import write_tree
 from tools.wrappers.wrapped import wrap_service
+
+# What services say is shown in terminals.
+LONGEST_LINE: Final = 500
 
 
 class NothingToDo(Exception):
@@ -79,10 +84,10 @@ class Report:
             f"{_count(len(self.removed), 'stale file')} removed, {_count(len(self.errors), 'error')}"
         )
         told += [
-            f"{name}: not read this time; {_count(number, 'earlier file')} kept"
+            f"{one_line(name, LONGEST_LINE)}: not read this time; {_count(number, 'earlier file')} kept"
             for name, number in self.kept.items()
         ]
-        return told + [f"Error: {one}" for one in self.errors]
+        return told + [f"Error: {one_line(one, LONGEST_LINE)}" for one in self.errors]
 
 
 def generate_into(output: Path, order: Order, asking: Asking) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,13 @@ from tools.wrappers.tool_list import ListedTool
 from tools.wrappers.typescript_types import typescript_type, typescript_types
 from tools.wrappers.wrapped import WrappedService, WrappedTool, wrap_service
 
+# What the module of Python uses itself.
+OWN_WORDS: Final = (
+    *dir(builtins),
+    *("asyncio", "email", "enum", "http", "io", "json", "os", "ssl", "time", "uuid", "urlsplit"),
+    *("Any", "Awaitable", "Callable", "Final", "Literal", "Mapping", "NamedTuple", "NotRequired"),
+    *("Answer", "JsonObject", "Request", "TOOLS", "TypedDict", "UNSET", "Unset", "send"),
+)
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
 
 
@@ -105,8 +113,8 @@ def _types(service: WrappedService) -> dict[str, Any]:
 
 def _python_types(service: WrappedService) -> tuple[list[Shape], dict[str, ToolTypes]]:
     own = service.class_name
-    reserved = (f"{own}Client", f"Async{own}Client", f"{own}Error", "JsonObject", "Any", "Literal")
-    made = PythonTypes(Names((*reserved, "Answer", "Request", "Unset", "UNSET", "NotRequired")))
+    reserved = (f"{own}Client", f"Async{own}Client", service.error_name)
+    made = PythonTypes(Names((*reserved, *OWN_WORDS)))
     types: dict[str, ToolTypes] = {}
     for tool in service.tools:
         root: Mapping[str, Any] = tool.input_schema

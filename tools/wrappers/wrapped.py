@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,10 @@ OWN_METHODS: Final = (
     *("call", "close", "constructor", "retry", "timeout", "base_url", "baseUrl"),
     *("str", "int", "float", "bool", "list", "dict", "object", "Any", "Literal", "UNSET", "Unset"),
     *("JsonObject", "property", "type", "super"),
+)
+# Errors that Python and JavaScript have.
+THEIR_ERRORS: Final = frozenset(
+    {*dir(builtins), "AggregateError", "EvalError", "RangeError", "ReferenceError", "URIError"}
 )
 LONGEST_SKILL: Final = 64
 LONGEST_ABOUT: Final = 1024
@@ -86,6 +91,11 @@ class WrappedService:
     def class_name(self) -> str:
         return class_name(self.name)
 
+    @property
+    def error_name(self) -> str:
+        """What clients raise: never called like an error of their language, which they catch."""
+        return _error_name(self.class_name)
+
     @cached_property
     def module(self) -> str:
         return self.name.replace("-", "_") + "_client"
@@ -98,6 +108,11 @@ class WrappedService:
     @property
     def key_variable(self) -> str:
         return self.entry.key_name
+
+
+def _error_name(own: str) -> str:
+    usual = f"{own}Error"
+    return f"{own}ServiceError" if usual in THEIR_ERRORS else usual
 
 
 def wrap_service(entry: ServiceEntry, version: str, tools: Iterable[ListedTool]) -> WrappedService:
@@ -126,7 +141,7 @@ class _Naming:
         self._service = entry.name
         self._stems, self._methods, self._skills = Names(), Names(OWN_METHODS), Names()
         self._scripts = Names(sys.stdlib_module_names)
-        self._classes = Names((f"{own}Client", f"Async{own}Client", f"{own}Error"))
+        self._classes = Names((f"{own}Client", f"Async{own}Client", _error_name(own)))
 
     def wrap(self, tool: ListedTool, number: int) -> WrappedTool:
         arguments = arguments_of(tool)

@@ -9,11 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple, TypedDict
 
 import pytest
 
 from tests.wrappers.foreign import Foreign, foreign, tool
 from tests.wrappers.generating import generate
+from tests.wrappers.running import load
 from tools.services.fetch_tools import INSIDE, WAITS, Asking
 from tools.services.generate_wrappers import NothingToDo
 from tools.services.service_registry import read_registry
@@ -148,8 +150,9 @@ def test_a_place_is_asked_once_in_a_run_with_the_key_of_its_variable(
 
 def test_addresses_that_clouds_keep_credentials_at_are_refused_to_the_admin(tmp_path: Path) -> None:
     asking = Asking(networks=INSIDE, tries=1)
-    report = generate(tmp_path, ("meta", "http://169.254.169.254"), asking=asking)
-    assert "where it may not be" in report.errors[0]
+    for url in ("http://169.254.169.254", "http://[fd00:ec2::254]", "http://[fe80::1]"):
+        report = generate(tmp_path, ("meta", url), asking=asking)
+        assert "where it may not be" in report.errors[0]
 
 
 def test_a_file_is_read_without_a_database() -> None:
@@ -275,6 +278,59 @@ def test_links_are_replaced_and_not_followed(service: Foreign, tmp_path: Path) -
     generate(tmp_path, ("seekr", service.url), types="bash")
     assert not script.is_symlink()
     assert "Another." not in target.read_text()
+
+
+def test_a_path_that_is_not_as_it_should_be_is_told_and_stops_no_other(
+    service: Foreign, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    made = tmp_path / "made"
+    (made / "seekr" / "scripts" / "look.sh").mkdir(parents=True)
+    (made / "seekr" / "cli").symlink_to(outside)
+    report = generate(made, ("seekr", service.url), types="bash,cli,skill")
+    assert [one.partition(": ")[0] for one in report.errors] == [
+        *("seekr/scripts/look.sh", "seekr/cli/find.py", "seekr/cli/look.py"),
+    ]
+    assert list(outside.iterdir()) == []
+    # Nor is anything removed through such a link.
+    (made / "seekr" / "skills").rename(tmp_path / "elsewhere")
+    (made / "seekr" / "skills").symlink_to(tmp_path / "elsewhere")
+    service.tools.clear()
+    assert generate(made, ("seekr", service.url), types="skill").removed == []
+    assert (made / "seekr" / "skills" / "find.json").is_file()
+
+
+def test_what_services_say_moves_no_cursor(tmp_path: Path) -> None:
+    with foreign([{"name": f"\x1b[2J{'x' * 100}"}, {"name": "a\nError: none"}]) as service:
+        report = generate(tmp_path, ("seekr", service.url))
+    assert len(report.lines()) == 4
+    for line in report.lines():
+        assert line.isprintable()
+        assert len(line) < 600
+
+
+@pytest.mark.parametrize("name", ["timeout", "value", "type", "range"])
+def test_a_client_raises_no_error_of_its_language(
+    service: Foreign, tmp_path: Path, name: str
+) -> None:
+    generate(tmp_path, (name, service.url), types="python,typescript")
+    module = load(tmp_path / name / "python" / f"{name}_client.py")
+    own = f"{name.capitalize()}Error"
+    assert not hasattr(module, own)
+    assert issubclass(getattr(module, f"{name.capitalize()}ServiceError"), Exception)
+    written = (tmp_path / name / "typescript" / f"{name}_client.ts").read_text()
+    assert f"class {own} " not in written
+
+
+def test_types_of_arguments_hide_nothing_the_module_uses(tmp_path: Path) -> None:
+    shape = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [tool("typed", dict=shape), tool("base", exception=shape), tool("named", tuple=shape)]
+    with foreign(tools) as service:
+        assert generate(tmp_path, ("seekr", service.url), types="python").errors == []
+    module = load(tmp_path / "seekr" / "python" / "seekr_client.py")
+    assert (module.TypedDict, module.NamedTuple) == (TypedDict, NamedTuple)
+    assert not hasattr(module, "BaseException")
 
 
 def test_run_bits_follow_the_umask(service: Foreign, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tools.services.fetch_tools import Asking, asking_for_rows
 from tools.services.generate_wrappers import NothingToDo, Order, Report, generate_into
 from tools.services.service_registry import EMPTY, read_registry, registered
 from tools.wrappers.kinds import KINDS, KindFault, parse_kinds
+from tools.wrappers.quoting import one_line
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.tree import TreeFault
 
@@ -92,7 +93,7 @@ class Command(BaseCommand):
     def _tell(self, report: Report, options: dict[str, Any]) -> None:
         if options["verbose"]:
             for path in report.removed:
-                self.stdout.write(f"removed {path}")
+                self.stdout.write(f"removed {one_line(path)}")
         for line in report.lines():
             if line.startswith("Error: "):
                 self.stderr.write(line)
