@@ -257,7 +257,7 @@ VARIABLES: tuple[Variable, ...] = (
         "REGISTRY_KEYS",
         comma_list,
         (),
-        "Names of variables whose values the admin may send to registered services, separated by commas.",
+        "Names of variables whose values may be sent to services of the registry, separated by commas.",
     ),
     Variable(
         "MAX_BODY_BYTES",

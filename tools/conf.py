@@ -93,7 +93,7 @@ class DeploymentSettings:
     # What stdio MCP servers may be started with: {"command", "environment", "directory"} by name.
     upstream_commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     upstream_max_children: int = 32
-    # Variables of the environment whose values the admin may send to registered services.
+    # Variables of the environment whose values may be sent to services of the registry.
     registry_keys: tuple[str, ...] = ()
     # None: nothing is exported.
     tracing: TracingSettings | None = None

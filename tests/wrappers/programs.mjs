@@ -1,8 +1,8 @@
-// Calls tools through a generated module: node programs.mjs MODULE CLASS '{"calls": …, "codes": …, "retries": …}'
+// Calls tools through a generated module: node programs.mjs MODULE CLASS '{"calls": …, "codes": …, "retries": …, "refused": …}'
 import { pathToFileURL } from "node:url";
 
 const [file, name, orders] = process.argv.slice(2);
-const { calls, codes, retries } = JSON.parse(orders);
+const { calls, codes, retries, refused = {} } = JSON.parse(orders);
 const module = await import(pathToFileURL(file).href);
 const Client = module[`${name}Client`];
 const Failure = module[`${name}Error`];
@@ -12,13 +12,13 @@ async function outcome(work) {
     return { data: await work() };
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
-    const { code, status, requestId, retryAfter } = failure;
-    return { code, status, requestId, retryAfter };
+    const { code, status, requestId, retryAfter, message } = failure;
+    return { code, status, requestId, retryAfter, message };
   }
 }
 
 const once = new Client({ retry: false });
-const seen = { calls: {}, codes: {}, retries: {} };
+const seen = { calls: {}, codes: {}, retries: {}, refused: {} };
 for (const [tool, args] of Object.entries(calls)) seen.calls[tool] = await outcome(() => once[tool](args));
 for (const [code, [tool, args]] of Object.entries(codes)) seen.codes[code] = await outcome(() => once[tool](args));
 for (const [label, answers] of Object.entries(retries)) {
@@ -36,5 +36,10 @@ for (const [label, answers] of Object.entries(retries)) {
   });
   const found = await outcome(() => client.call("x", {}));
   seen.retries[label] = { waits, tries: timeouts.length, ...found };
+}
+for (const [label, options] of Object.entries(refused)) {
+  const waits = [];
+  const client = new Client({ ...options, sleep: async (seconds) => void waits.push(seconds) });
+  seen.refused[label] = { waits, ...(await outcome(() => client.call("x", {}))) };
 }
 console.log(JSON.stringify(seen));

@@ -40,6 +40,11 @@ CASES: Final = {
     "for hours": Case(
         _always(503, "SERVICE_UNAVAILABLE", 1, Retry_After="7200"), (), "SERVICE_UNAVAILABLE"
     ),
+    "past": Case(
+        _always(503, "SERVICE_UNAVAILABLE", 4, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+        (0, 0, 0),
+        "SERVICE_UNAVAILABLE",
+    ),
     "slow": Case(_always(504, "TIMEOUT", 3), (0, 0), "TIMEOUT"),
     "page": Case(((502, "<html>", {}),) * 4, (1, 2, 4), "SERVICE_UNAVAILABLE"),
     "nonsense": Case(((200, "hello", {}),), (), "INTERNAL_ERROR"),

@@ -36,7 +36,7 @@ def service() -> Iterator[Foreign]:
 def module(service: Foreign, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("clients")
     entry = ServiceEntry("seekr", f"{service.url}/", key_variable="CONTROL_PLANE_KEY")
-    assert generate(folder, entry, types="python,cli,bash").errors == []
+    assert generate(folder, entry, types="python,cli,bash,typescript").errors == []
     return load(folder / "seekr" / "python" / "seekr_client.py")
 
 
@@ -158,6 +158,41 @@ def test_scripts_say_which_program_they_lack(module: Any, tmp_path: Path) -> Non
     assert (done.returncode, done.stdout) == (1, "")
     assert "this script needs jq. Install it (Debian: apt-get install jq" in done.stderr
     assert run([tmp_path / "bash", script, "--help"], PATH=str(tmp_path)).returncode == 0
+
+
+def test_a_typescript_client_tries_once_what_cannot_work(module: Any) -> None:
+    # F3-20
+    file = Path(module.__file__).parents[1] / "typescript" / "seekr_client.ts"
+    moved = Reply(302, headers={"Location": "/elsewhere"})
+    stalled = Reply(stall=True, pieces=lambda: iter([b'{"success"', b": true}"]))
+    with http_server(always=moved) as elsewhere, http_server(always=stalled) as slow:
+        refused = {
+            "key": {"baseUrl": elsewhere.url, "apiKey": "secret\n"},
+            "letter": {"baseUrl": elsewhere.url, "apiKey": "secret-ü"},
+            "scheme": {"baseUrl": "ftp://127.0.0.1"},
+            "nonsense": {"baseUrl": "nowhere"},
+            "password": {"baseUrl": "http://me:secret@127.0.0.1:9"},
+            "timeout": {"baseUrl": elsewhere.url, "timeout": -1},
+            "moved": {"baseUrl": elsewhere.url},
+            "stalled": {"baseUrl": slow.url, "timeout": 0.2015, "retry": False},
+        }
+        orders = json.dumps({"calls": {}, "codes": {}, "retries": {}, "refused": refused})
+        called = subprocess.run(
+            [str(NODE), str(PROGRAM), str(file), "Seekr", orders],
+            env=dict(node_environment()),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert called.returncode == 0, called.stderr
+        assert [one.path for one in elsewhere.asked] == ["/call-tool"]
+    seen = json.loads(called.stdout)["refused"]
+    assert {label: one["waits"] for label, one in seen.items()} == {one: [] for one in refused}
+    codes = dict.fromkeys(refused, "INVALID_ARGUMENTS")
+    codes |= {"moved": "INTERNAL_ERROR", "stalled": "TIMEOUT"}
+    assert {label: one["code"] for label, one in seen.items()} == codes
+    assert "secret" not in called.stdout
 
 
 def test_clients_of_the_demo_pass_strict_checking(plane: Plane) -> None:

@@ -139,6 +139,8 @@ def test_every_kind_of_value_keeps_its_kind(made: Made) -> None:
     [
         *("--whole=1.0", "--whole=x", "--whole=01", "--number=nan", "--number=Infinity"),
         *("--truth=perhaps", "--object=[]", "--object={", "--unknown=1", "--timeout=x"),
+        *("--number=1e999", "--items=[1e999]", '--object={"a": 1e999}', "--anything=-1e999"),
+        *('--object={"a": NaN}', "-x", "--timeout=-5"),
     ],
 )
 def test_a_value_of_another_kind_is_refused_before_anything_is_sent(made: Made, wrong: str) -> None:
@@ -151,6 +153,89 @@ def test_a_value_of_another_kind_is_refused_before_anything_is_sent(made: Made, 
         assert done.returncode in {1, 2}
         assert wrong.partition("=")[0] in done.stderr
     assert made.service.calls == []
+
+
+@pytest.mark.parametrize(
+    ("given", "echo"),
+    [
+        (["--truth", "No"], {"truth": False}),
+        (["--truth=YES"], {"truth": True}),
+        (["--truth", "0", "--word=x"], {"truth": False, "word": "x"}),
+        (["--anything=NaN"], {"anything": "NaN"}),
+        (["--anything=[-Infinity]"], {"anything": "[-Infinity]"}),
+        (["--anything=9007199254740992"], {"anything": 9007199254740992}),
+        (['--object={"9007199254740993": "\\"9007199254740993"}'], None),
+        (["--number=0.30000000000000004"], {"number": 0.30000000000000004}),
+        (["--number=100.00000000000000000"], {"number": 100}),
+        (["--number=1e22"], {"number": 1e22}),
+    ],
+)
+def test_both_command_lines_send_the_same(
+    made: Made, given: list[str], echo: dict[str, Any] | None
+) -> None:
+    expected = echo or {"object": {"9007199254740993": '"9007199254740993'}}
+    for path in ("scripts/plain.sh", "cli/plain.py"):
+        done = run([made.folder / "odd" / path, *given], made.folder)
+        assert done.returncode == 0, done.stderr
+        assert made.service.calls[-1]["arguments"] == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("--whole=9007199254740993", "--items=[9007199254740993]", "--anything=9007199254740993"),
+        *('--object={"a": ["1", -12345678901234567890]}', "--number=900719925474099.31"),
+    ],
+)
+def test_a_script_sends_the_number_that_was_given_or_none(made: Made, given: str) -> None:
+    # jq before 1.7 rounds; a newer one keeps what it reads.
+    name, _, written = given.removeprefix("--").partition("=")
+    made.service.calls.clear()
+    done = run([made.folder / "odd" / "scripts" / "plain.sh", given], made.folder)
+    if done.returncode == 0:
+        assert made.service.calls[-1]["arguments"] == {name: json.loads(written)}
+    else:
+        assert f"--{name} has a number of more digits than jq keeps" in done.stderr
+        assert made.service.calls == []
+
+
+def test_a_script_takes_arguments_by_position_once(made: Made) -> None:
+    script = made.folder / "odd" / "scripts" / "plain.sh"
+    for given, echo in (
+        (["-", "-5"], {"word": "-", "whole": -5}),
+        (["--truth", "false", "x", "-3"], {"truth": False, "word": "x", "whole": -3}),
+        (["--word=x", "", "3"], {"word": "x", "whole": 3}),
+        (["--", "-x"], {"word": "-x"}),
+    ):
+        done = run([script, *given], made.folder)
+        assert json.loads(done.stdout)["echo"] == echo, done.stderr
+    made.service.calls.clear()
+    for given in (["--word=x", "y"], ["y", "--word", "x"]):
+        assert "--word is given twice" in run([script, *given], made.folder).stderr
+    assert made.service.calls == []
+
+
+@pytest.mark.parametrize("url", ["http://h:99999", "http://[", "http://h/é", "http://h/a b", "x"])
+def test_an_address_that_is_none_is_told(made: Made, url: str) -> None:
+    for path in ("scripts/plain.sh", "cli/plain.py"):
+        done = run(
+            [made.folder / "odd" / path, f"--service-url={url}"], made.folder, LANG="C.UTF-8"
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith("Error: [")
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_timeout_that_no_timer_knows_is_refused(made: Made) -> None:
+    done = run([made.folder / "odd" / "cli" / "plain.py", "--timeout=1e12"], made.folder)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+def test_an_address_stands_for_one_call(made: Made) -> None:
+    made.service.calls.clear()
+    given = f"--service-url={made.service.url}/{{a,b}}[1-3]"
+    done = run([made.folder / "odd" / "scripts" / "plain.sh", given], made.folder)
+    assert (done.returncode, len(made.service.calls)) == (0, 1), done.stderr
 
 
 def test_names_that_mean_something_elsewhere_are_sent_as_they_are(made: Made) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final
 
 from django import forms
@@ -11,11 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from tools.conf import deployment
-from tools.services.fetch_tools import INSIDE, Asking
-from tools.services.generate_wrappers import NothingToDo, Order, Report, generate_zip
+from tools.services.fetch_tools import asking_for_rows
+from tools.services.generate_wrappers import LONGEST_LINE, NothingToDo, Order, Report, generate_zip
 from tools.services.service_registry import registered
 from tools.wrappers.kinds import KINDS, parse_kinds
+from tools.wrappers.quoting import one_line
 
 LABELS: Final = {
     "bash": "Bash scripts, one for each tool (curl and jq)",
@@ -61,7 +60,7 @@ def wrapper_page(admin: Any, request: HttpRequest) -> HttpResponse:
         )
         try:
             # A person is waiting, and can press the button again.
-            packed, report = generate_zip(order, Asking(_keys(), INSIDE, tries=1))
+            packed, report = generate_zip(order, asking_for_rows(tries=1))
         except NothingToDo as fault:
             errors = [str(fault)]
         else:
@@ -74,19 +73,19 @@ def wrapper_page(admin: Any, request: HttpRequest) -> HttpResponse:
         "opts": admin.opts,
         "form": form,
         "names": names,
-        "errors": errors[:MOST_TOLD],
+        "errors": _first(errors),
     }
     return render(request, "tools/admin/wrappers.html", context)
 
 
-def _keys() -> dict[str, str]:
-    """The keys that the deployment lets the admin send; an operator may not choose among all secrets."""
-    allowed = deployment().registry_keys
-    return {name: os.environ[name] for name in allowed if os.environ.get(name)}
+def _first(errors: list[str]) -> list[str]:
+    told = [one_line(error, LONGEST_LINE) for error in errors[:MOST_TOLD]]
+    more = len(errors) - len(told)
+    return [*told, f"And {more} more."] if more else told
 
 
 def _download(admin: Any, request: HttpRequest, packed: bytes, report: Report) -> HttpResponse:
-    for error in report.errors[:MOST_TOLD]:
+    for error in _first(report.errors):
         # Shown on the next page; it is in the file, too.
         admin.message_user(request, error, messages.WARNING)
     name = f"wrappers-{timezone.localtime():%Y-%m-%d}.zip"

@@ -19,6 +19,9 @@ from tools.models.tool_rules import SLUG_PATTERN
 KEY_VARIABLE_PATTERN: Final = r"^([A-Z][A-Z0-9_]{0,90}_API_KEY|CONTROL_PLANE_KEY)\Z"
 
 
+_ODD: Final = frozenset('"\\{}`<>')
+
+
 class RegisteredService(AuditedModel):
     """A service with GET /tools and POST /call-tool: this control plane, or one like it."""
 
@@ -82,5 +85,9 @@ class RegisteredService(AuditedModel):
 
     @override
     def clean(self) -> None:
-        if found := address_faults(self.url):
+        found = address_faults(self.url)
+        if not found and (not self.url.isascii() or set(self.url) & _ODD):
+            # Programs that wrappers use read more into them; they have a form with % each.
+            found = ["Write quotes, braces, backslashes and letters beyond ASCII as %XX."]
+        if found:
             raise ValidationError({"url": found})

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv6Network
 from typing import Final
 
+from tools.conf import deployment
 from tools.services.fetch_document import FetchFault, fetch
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.tool_list import ListFault, ToolList, read_tools
@@ -17,10 +20,12 @@ WAITS: Final = (1.0, 2.0, 4.0)
 SECONDS: Final = 10
 # Whoever runs a command on this machine reaches everything from it anyway.
 ANYWHERE: Final = ("0.0.0.0/0", "::/0")
-# Where services of one's own are. Not link-local: that is where clouds hand out credentials.
+# Where services of one's own are. Not link-local, and not one block of private addresses: that is where
+# clouds hand out credentials.
+_CLOUD: Final = IPv6Network("fd00:ec2::/32")
 INSIDE: Final = (
-    *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
-    *("::1/128", "fc00::/7"),
+    *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128"),
+    *(str(one) for one in IPv6Network("fc00::/7").address_exclude(_CLOUD)),
 )
 
 
@@ -32,6 +37,16 @@ class Asking:
     networks: tuple[str, ...] = ANYWHERE
     tries: int = TRIES
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+
+def asking_for_rows(tries: int = TRIES) -> Asking:
+    """How services of the database are asked: whoever may edit those rows says where a key is sent.
+
+    So only keys that the deployment names are, and only to where services may be.
+    """
+    allowed = deployment().registry_keys
+    keys = {name: os.environ[name] for name in allowed if os.environ.get(name)}
+    return Asking(keys, INSIDE, tries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from tools.services.fetch_tools import Asking, Unfetched, fetch_all
 from tools.wrappers.archive import to_zip
 from tools.wrappers.kinds import WrapperKind
-from tools.wrappers.making import Made, MadeFile, make_wrappers
-from tools.wrappers.naming import identifier
+from tools.wrappers.making import MadeFile, make_wrappers
+from tools.wrappers.quoting import one_line
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.rendering import Templates
-from tools.wrappers.tool_list import ToolList
 from tools.wrappers.tree import write_tree
 from tools.wrappers.wrapped import wrap_service
+
+# What services say is shown in terminals.
+LONGEST_LINE: Final = 500
 
 
 class NothingToDo(Exception):
@@ -55,11 +59,15 @@ class Order:
 
 @dataclass(slots=True)
 class Report:
-    """What was generated: tools and wrappers by kind for each service, and what went wrong."""
+    """What was generated: tools and wrappers by kind for each service, and what went wrong.
+
+    `kept` are numbers of earlier files, by services that were not read.
+    """
 
     tools: dict[str, int] = field(default_factory=dict)
     wrappers: dict[str, Counter[str]] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
+    kept: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
@@ -75,7 +83,11 @@ class Report:
             f"{_count(together.total(), 'wrapper')} ({_kinds(together)}), "
             f"{_count(len(self.removed), 'stale file')} removed, {_count(len(self.errors), 'error')}"
         )
-        return told + [f"Error: {one}" for one in self.errors]
+        told += [
+            f"{one_line(name, LONGEST_LINE)}: not read this time; {_count(number, 'earlier file')} kept"
+            for name, number in self.kept.items()
+        ]
+        return told + [f"Error: {one_line(one, LONGEST_LINE)}" for one in self.errors]
 
 
 def generate_into(output: Path, order: Order, asking: Asking) -> Report:
@@ -85,10 +97,11 @@ def generate_into(output: Path, order: Order, asking: Asking) -> Report:
         NothingToDo: no service is left.
         TreeFault: nothing can be written there.
     """
-    files, missing, report, lists = _make(order, asking)
-    stale = _Stale(order, lists, missing)
+    files, report, whole = _make(order, asking)
+    stale = _Stale(order, whole)
     done = write_tree(output, files, stale)
     report.removed = done.removed
+    report.kept = stale.kept
     report.errors += done.errors
     return report
 
@@ -99,65 +112,55 @@ def generate_zip(order: Order, asking: Asking) -> tuple[bytes, Report]:
     Raises:
         NothingToDo: no service is left.
     """
-    files, _, report, _ = _make(order, asking)
+    files, report, _ = _make(order, asking)
     notes = "\n".join(report.lines()) + "\n"
     return (to_zip(files, notes, datetime.now(UTC)) if files else b""), report
 
 
-def _make(
-    order: Order, asking: Asking
-) -> tuple[list[MadeFile], set[PurePosixPath], Report, dict[str, ToolList]]:
+def _make(order: Order, asking: Asking) -> tuple[list[MadeFile], Report, dict[str, bool]]:
+    """The files, what is told, and of each service that answered whether all of it could be made."""
     entries = order.chosen()
     templates = Templates(order.templates)
-    report, files, missing = Report(), [], set()
-    lists: dict[str, ToolList] = {}
+    report, files = Report(), []
+    whole: dict[str, bool] = {}
     fetched = fetch_all(entries, asking)
     for entry in entries:
         found = fetched[entry.name]
         if isinstance(found, Unfetched):
             report.errors.append(f"{entry.name}: {found.reason}")
             continue
-        lists[entry.name] = found
-        report.errors += [f"{entry.name}/{name}: {why}" for name, why in found.faults.items()]
-        made = make_wrappers(
-            wrap_service(entry, found.version, found.tools), order.kinds, templates
-        )
-        _take(report, entry, found, made)
+        service = wrap_service(entry, found.version, found.tools)
+        made = make_wrappers(service, order.kinds, templates)
+        faults = {**found.faults, **service.faults}
+        errors = [f"{entry.name}/{name}: {why}" for name, why in faults.items()] + made.errors
+        report.tools[entry.name] = len(service.tools)
+        report.wrappers[entry.name] = made.counts
+        report.errors += errors
+        whole[entry.name] = not errors
         files += made.files
-        missing |= made.missing
-    return files, missing, report, lists
-
-
-def _take(report: Report, entry: ServiceEntry, found: ToolList, made: Made) -> None:
-    report.tools[entry.name] = len(found.tools)
-    report.wrappers[entry.name] = made.counts
-    report.errors += made.errors
+    return files, report, whole
 
 
 class _Stale:
     """Which earlier files nothing stands behind any more.
 
-    Not those of services and kinds that were not asked for, nor of what could not be had or made this time.
+    Only of services that answered, and whose tools could all be made: what is missing otherwise may be back
+    the next time. `kept` counts the files of services that were not asked, or did not answer.
     """
 
-    def __init__(
-        self, order: Order, lists: dict[str, ToolList], missing: set[PurePosixPath]
-    ) -> None:
+    def __init__(self, order: Order, whole: Mapping[str, bool]) -> None:
         self._only = order.only
         self._folders = {kind.folder for kind in order.kinds}
-        self._unanswered = {one.name for one in order.entries if one.enabled} - set(lists)
-        self._missing = missing
-        self._broken = {
-            (name, identifier(tool, tool)) for name, found in lists.items() for tool in found.faults
-        }
+        self._whole = whole
+        self.kept: Counter[str] = Counter()
 
     def __call__(self, path: PurePosixPath) -> bool:
         service, folder = path.parts[:2]
-        if self._only and service not in self._only:
+        if folder not in self._folders or (self._only and service not in self._only):
             return False
-        if folder not in self._folders or service in self._unanswered:
-            return False
-        return path not in self._missing and (service, path.stem) not in self._broken
+        if service not in self._whole:
+            self.kept[service] += 1
+        return self._whole.get(service, False)
 
 
 def _count(number: int, noun: str) -> str:

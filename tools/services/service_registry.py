@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
@@ -19,6 +19,7 @@ from tools.wrappers.registry import ServiceEntry
 SERVICES: Final = "services"
 KNOWN: Final = ("name", "url", "enabled", "key_variable")
 MOST: Final = 1_000
+_Row = tuple[RegisteredService, frozenset[str]]
 EMPTY: Final = (
     "The registry has no services. Add one in the admin under Registry, import a file with "
     "`manage.py service_registry import services.yaml`, or name the file with --services."
@@ -27,19 +28,17 @@ EMPTY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did, or would do, by name."""
+    """What an import did, or would do, by name. `told` says of each new or changed one what it is."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
 
 
 def registered() -> list[ServiceEntry]:
     """Every service of the registry, by name."""
-    return [
-        ServiceEntry(row.name, row.url, row.enabled, row.key_variable)
-        for row in RegisteredService.objects.order_by("name")
-    ]
+    return [ServiceEntry(*_values(row)) for row in RegisteredService.objects.order_by("name")]
 
 
 def read_registry(text: str) -> list[ServiceEntry]:
@@ -48,6 +47,11 @@ def read_registry(text: str) -> list[ServiceEntry]:
     Raises:
         ConfigurationFault: with a line for each fault.
     """
+    return [ServiceEntry(*_values(row)) for row, _ in _read(text)]
+
+
+def _read(text: str) -> list[_Row]:
+    """Rows as a file has them, none of them saved, each with the fields it names."""
     document = read_document(text)
     entries = document.get(SERVICES) if isinstance(document, Mapping) else document
     if isinstance(document, Mapping) and set(document) - {SERVICES}:
@@ -58,7 +62,7 @@ def read_registry(text: str) -> list[ServiceEntry]:
         raise ConfigurationFault([f"there are more than {MOST:,} services"])
     faults: list[str] = []
     found = [_entry(number, entry, faults) for number, entry in enumerate(entries, 1)]
-    names = Counter(one.name for one in found if one)
+    names = Counter(one[0].name for one in found if one)
     faults += [f"{name} is in the file more than once" for name in names if names[name] > 1]
     if faults:
         raise ConfigurationFault(faults)
@@ -87,28 +91,49 @@ def import_registry(text: str, *, dry_run: bool = False) -> Imported:
     Raises:
         ConfigurationFault: with a line for each fault; nothing was saved.
     """
-    entries = read_registry(text)
+    entries = _read(text)
+    told: dict[str, str] = {}
     sorted_out: dict[str, list[str]] = {"added": [], "changed": [], "same": []}
     with transaction.atomic():
         rows = RegisteredService.objects.select_for_update()
-        there = {row.name: row for row in rows.filter(name__in=[one.name for one in entries])}
-        for entry in entries:
-            row = there.get(entry.name)
-            before = _values(row) if row else None
-            row = row or RegisteredService(name=entry.name)
-            row.url, row.enabled, row.key_variable = entry.url, entry.enabled, entry.key_variable
-            state = "added" if before is None else "same" if before == _values(row) else "changed"
-            sorted_out[state].append(entry.name)
-            if state != "same" and not dry_run:
+        there = {row.name: row for row in rows.filter(name__in=[one.name for one, _ in entries])}
+        for wanted, named in entries:
+            row = there.get(wanted.name, wanted)
+            before = _shown(row) if row is not wanted else {}
+            # What the file does not say of a service that is there stays as it is.
+            for key in named:
+                setattr(row, key, getattr(wanted, key))
+            after = _shown(row)
+            state = "added" if not before else "same" if before == after else "changed"
+            sorted_out[state].append(row.name)
+            if state == "same":
+                continue
+            told[row.name] = ", ".join(_differences(before, after))
+            if not dry_run:
                 row.save()
-    return Imported(**{state: tuple(names) for state, names in sorted_out.items()})
+    return Imported(**{state: tuple(names) for state, names in sorted_out.items()}, told=told)
 
 
-def _values(row: RegisteredService) -> tuple[str, bool, str]:
-    return row.url, row.enabled, row.key_variable
+def _values(row: RegisteredService) -> tuple[str, str, bool, str]:
+    return row.name, row.url, row.enabled, row.key_variable
 
 
-def _entry(number: int, entry: Any, faults: list[str]) -> ServiceEntry | None:
+def _shown(row: RegisteredService) -> dict[str, str]:
+    """What a person decides by, before it is saved: where, whether, and with which key."""
+    _, url, enabled, _ = _values(row)
+    key = ServiceEntry(*_values(row)).key_name
+    return {"url": url, "enabled": "on" if enabled else "off", "key_variable": key}
+
+
+def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    return [
+        f"{key} {before[key]} -> {new}" if before else f"{key} {new}"
+        for key, new in after.items()
+        if before.get(key) != new
+    ]
+
+
+def _entry(number: int, entry: Any, faults: list[str]) -> _Row | None:
     """One entry, checked by the rules of the rows."""
     if not isinstance(entry, Mapping):
         faults.append(f"entry {number} is not a service with name, url and enabled")
@@ -130,7 +155,7 @@ def _entry(number: int, entry: Any, faults: list[str]) -> ServiceEntry | None:
             f"{called}: {key}: {told}" for key, all_ in fault.message_dict.items() for told in all_
         ]
         return None
-    return ServiceEntry(row.name, row.url, row.enabled, row.key_variable)
+    return row, frozenset(values)
 
 
 _WORDS: Final = {str: "a text", bool: "true or false"}

@@ -23,14 +23,13 @@ class MadeFile:
 
 @dataclass(slots=True)
 class Made:
-    """The files of a service; what went wrong, which files are missing for it; wrappers by kind.
+    """The files of a service; what went wrong; wrappers by kind.
 
     A wrapper may have files beside its first.
     """
 
     files: list[MadeFile] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    missing: set[PurePosixPath] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
 
 
@@ -60,13 +59,12 @@ class _Maker:
     made: Made
 
     def file(self, service: WrappedService, tool: WrappedTool | None = None) -> None:
-        path = self._path(service, tool)
         try:
             text = self.templates.render(self.template, service, tool)
         except RenderFault as fault:
             self._fail(service, tool, str(fault))
-            self.made.missing.add(path)
             return
+        path = self._path(service, tool)
         self.made.files.append(MadeFile(path, text, self.template.executable))
         if self.template is self.kind.templates[0]:
             self.made.counts[self.kind.name] += 1
@@ -81,8 +79,6 @@ class _Maker:
                 good.append(tool)
         if good or not service.tools:
             self.file(WrappedService(service.entry, service.version, tuple(good)))
-        else:
-            self.made.missing.add(self._path(service, None))
 
     def _tried(self, service: WrappedService) -> Iterator[tuple[WrappedTool, str]]:
         try:

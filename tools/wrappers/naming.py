@@ -19,13 +19,16 @@ class Names:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = {name.casefold() for name in taken}
+        self._numbers: dict[str, int] = {}
 
     def free(self, wanted: str, otherwise: str) -> str:
         """`wanted`; where that is taken `otherwise`, with a number if need be."""
-        number, candidate = 1, wanted
+        # Where the last search ended: many may want the same.
+        number, candidate = self._numbers.get(otherwise.casefold(), 1), wanted
         while candidate.casefold() in self._taken:
             candidate = otherwise if number == 1 else f"{otherwise}{number}"
             number += 1
+            self._numbers[otherwise.casefold()] = number
         self._taken.add(candidate.casefold())
         return candidate
 

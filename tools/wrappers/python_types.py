@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tools.wrappers.naming import Names, class_name
-from tools.wrappers.schemas import Kind, Schema, read
+from tools.wrappers.schemas import Kind, Schema, Steps, read
 
 DEEPEST: Final = 6
 _PLAIN: Final[Mapping[Kind, str]] = {
@@ -35,10 +35,13 @@ class PythonTypes:
 
     names: Names
     shapes: list[Shape] = field(default_factory=list)
+    # A new one for each tool, so that none takes what another needs.
+    steps: Steps = field(default_factory=Steps)
 
     def of(self, schema: object, root: Schema, hint: str, depth: int = 0) -> str:
         """The type of a value; `hint` names what it is, should it need a name."""
         reading = read(schema, root)
+        depth = depth if self.steps.take() else DEEPEST
         if reading.branches and depth < DEEPEST:
             found = [self.of(one, root, hint, depth + 1) for one in reading.branches]
         elif reading.choices:

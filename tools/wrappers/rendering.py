@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,10 +17,18 @@ from tools.wrappers.naming import Names
 from tools.wrappers.python_types import PythonTypes, Shape, python_type
 from tools.wrappers.quoting import FILTERS
 from tools.wrappers.registry import ServiceEntry
+from tools.wrappers.schemas import Steps
 from tools.wrappers.tool_list import ListedTool
-from tools.wrappers.typescript_types import typescript_type
+from tools.wrappers.typescript_types import typescript_type, typescript_types
 from tools.wrappers.wrapped import WrappedService, WrappedTool, wrap_service
 
+# What the module of Python uses itself.
+OWN_WORDS: Final = (
+    *dir(builtins),
+    *("asyncio", "email", "enum", "http", "io", "json", "os", "ssl", "time", "uuid", "urlsplit"),
+    *("Any", "Awaitable", "Callable", "Final", "Literal", "Mapping", "NamedTuple", "NotRequired"),
+    *("Answer", "JsonObject", "Request", "TOOLS", "TypedDict", "UNSET", "Unset", "send"),
+)
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
 
 
@@ -74,10 +83,9 @@ class Templates:
             "generation_timestamp": self._timestamp,
         }
         context = {name: context[name] for name in template.variables}
-        if template.per_service:
-            shapes, types = _python_types(service)
-            context |= {"shapes": shapes, "types": types, "typescript_type": typescript_type}
         try:
+            if template.per_service:
+                context |= _types(service)
             made = self._environment.get_template(template.template_path).render(context)
             # What cannot be written would be found out in the middle of writing.
             made.encode()
@@ -97,14 +105,21 @@ def render(template: WrapperTemplate, tool: ListedTool, service_url: str) -> str
     return Templates().render(template, service, service.tools[0])
 
 
+def _types(service: WrappedService) -> dict[str, Any]:
+    shapes, types = _python_types(service)
+    typescript = {"typescript_type": typescript_type, "typescript_types": typescript_types}
+    return {"shapes": shapes, "types": types, **typescript}
+
+
 def _python_types(service: WrappedService) -> tuple[list[Shape], dict[str, ToolTypes]]:
     own = service.class_name
-    reserved = (f"{own}Client", f"Async{own}Client", f"{own}Error", "JsonObject", "Any", "Literal")
-    made = PythonTypes(Names((*reserved, "Answer", "Request", "Unset", "UNSET", "NotRequired")))
+    reserved = (f"{own}Client", f"Async{own}Client", service.error_name)
+    made = PythonTypes(Names((*reserved, *OWN_WORDS)))
     types: dict[str, ToolTypes] = {}
     for tool in service.tools:
         root: Mapping[str, Any] = tool.input_schema
         by_key = {}
+        made.steps = Steps()
         for one in tool.arguments:
             by_key[one.key] = made.of(
                 root["properties"][one.key], root, f"{tool.class_name} {one.key}"

@@ -10,6 +10,8 @@ from typing import Any, Final
 Schema = Mapping[str, Any]
 MOST_STEPS: Final = 20
 MOST_CHOICES: Final = 50
+# What a tool's own schema needs is far less; one that refers to itself in several places has no end.
+MOST_TYPES: Final = 500
 
 
 class Kind(StrEnum):
@@ -45,12 +47,25 @@ class Reading:
         return self.kinds[0] if len(self.kinds) == 1 else Kind.ANY
 
 
-def read(schema: object, root: Schema) -> Reading:
+@dataclass(slots=True)
+class Steps:
+    """How many more types of one tool are looked into."""
+
+    left: int = MOST_TYPES
+
+    def take(self) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+
+def read(schema: object, root: Schema, depth: int = 0) -> Reading:
     """What `schema` asks for; `root` has the definitions it may refer to."""
+    if depth > MOST_STEPS:
+        return Reading({}, (Kind.ANY,), nullable=False)
     found = resolved(schema, root)
     branches = [one for word in ("anyOf", "oneOf") for one in _sequence(found.get(word))]
     if branches:
-        return _of_branches(found, branches, root)
+        return _of_branches(found, branches, root, depth)
     choices = found["enum"] if "enum" in found else [found["const"]] if "const" in found else ()
     if isinstance(choices, list) and 0 < len(choices) <= MOST_CHOICES:
         return _of_choices(found, choices)
@@ -83,14 +98,13 @@ def _referred(reference: object, root: Schema) -> Schema:
     return found if isinstance(found, Mapping) else {}
 
 
-def _of_branches(schema: Schema, branches: Sequence[object], root: Schema) -> Reading:
+def _of_branches(schema: Schema, branches: Sequence[object], root: Schema, depth: int) -> Reading:
     read_ones = [(resolved(one, root), _of_types(resolved(one, root))) for one in branches]
     real = [(one, reading) for one, reading in read_ones if one.get("type") != "null"]
     nullable = len(real) < len(read_ones) or any(reading.nullable for _, reading in real)
     if len(real) == 1:
-        only = read(
-            {**{k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}, **real[0][0]}, root
-        )
+        beside = {k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}
+        only = read({**beside, **real[0][0]}, root, depth + 1)
         return Reading(
             only.schema, only.kinds, nullable or only.nullable, only.branches, only.choices
         )

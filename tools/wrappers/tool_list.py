@@ -103,6 +103,10 @@ def _tool(entry: Any) -> ListedTool:
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
         raise ListFault("the properties of its input_schema are not an object")
+    try:
+        json.dumps(schema, allow_nan=False)
+    except ValueError as fault:
+        raise ListFault("its input_schema has a number that is too large") from fault
     told = description if isinstance(description, str) and description.strip() else name
     return ListedTool(name, told, {**schema, "properties": properties})
 

@@ -10,8 +10,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -56,17 +56,35 @@ def write_tree(
         )
         kept = dict(known)
         for path, one in wanted.items():
-            if _is_ours(output / path, {*known.get(path, ()), digests[path]}, done, path):
-                _write(output / path, one.text.encode(), executable=one.executable)
-                kept[path] = {digests[path]}
-                done.files.append(path)
+            with _telling(path, done):
+                _stay_inside(output, path)
+                if _is_ours(output / path, {*known.get(path, ()), digests[path]}, done, path):
+                    _write(output / path, one.text.encode(), executable=one.executable)
+                    kept[path] = {digests[path]}
+                    done.files.append(path)
         for path in sorted(set(known) - set(wanted)):
-            if stale(PurePosixPath(path)) and _remove(output, path, known[path], done):
-                del kept[path]
+            with _telling(path, done):
+                if stale(PurePosixPath(path)) and _remove(output, path, known[path], done):
+                    del kept[path]
         _keep(output, kept, {})
     except OSError as fault:
         raise TreeFault(f"{output} cannot be written: {fault}") from fault
     return done
+
+
+@contextmanager
+def _telling(path: str, done: Written) -> Iterator[None]:
+    """One path that is not as it should be, such as a folder or a link out of here, stops no other."""
+    try:
+        yield
+    # A link to itself is no OSError.
+    except (OSError, RuntimeError) as fault:
+        done.errors.append(f"{path}: cannot be written: {fault}")
+
+
+def _stay_inside(output: Path, path: str) -> None:
+    if not (output / path).parent.resolve().is_relative_to(output.resolve()):
+        raise OSError("a folder above it is a link that leads elsewhere")
 
 
 def _manifest(output: Path) -> dict[str, set[str]]:
@@ -107,6 +125,7 @@ def _is_ours(path: Path, digests: set[str], done: Written, shown: str) -> bool:
 
 def _remove(output: Path, shown: str, digests: set[str], done: Written) -> bool:
     path = output / shown
+    _stay_inside(output, shown)
     if path.exists():
         if _digest(path.read_bytes()) not in digests:
             done.errors.append(f"{shown}: is stale, but was changed by somebody else; remove it")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
@@ -22,6 +23,10 @@ OWN_METHODS: Final = (
     *("str", "int", "float", "bool", "list", "dict", "object", "Any", "Literal", "UNSET", "Unset"),
     *("JsonObject", "property", "type", "super"),
 )
+# Errors that Python and JavaScript have.
+THEIR_ERRORS: Final = frozenset(
+    {*dir(builtins), "AggregateError", "EvalError", "RangeError", "ReferenceError", "URIError"}
+)
 LONGEST_SKILL: Final = 64
 LONGEST_ABOUT: Final = 1024
 
@@ -36,6 +41,8 @@ class WrappedTool:
     class_name: str
     skill: str
     arguments: tuple[Argument, ...]
+    # What a script of Python is called: never like a module that those beside it import.
+    script: str
 
     @property
     def name(self) -> str:
@@ -48,11 +55,6 @@ class WrappedTool:
     @property
     def input_schema(self) -> Mapping[str, Any]:
         return self.listed.input_schema
-
-    @property
-    def script(self) -> str:
-        """What a script of Python is called: never like a module that those beside it import."""
-        return f"{self.stem}_" if self.stem in sys.stdlib_module_names else self.stem
 
     @property
     def required(self) -> list[Argument]:
@@ -70,11 +72,12 @@ class WrappedTool:
 
 @dataclass(frozen=True)
 class WrappedService:
-    """A service of the registry with the tools it lists."""
+    """A service of the registry with the tools it lists, and why others are left out, by name."""
 
     entry: ServiceEntry
     version: str
     tools: tuple[WrappedTool, ...]
+    faults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -87,6 +90,11 @@ class WrappedService:
     @cached_property
     def class_name(self) -> str:
         return class_name(self.name)
+
+    @property
+    def error_name(self) -> str:
+        """What clients raise: never called like an error of their language, which they catch."""
+        return _error_name(self.class_name)
 
     @cached_property
     def module(self) -> str:
@@ -102,24 +110,51 @@ class WrappedService:
         return self.entry.key_name
 
 
+def _error_name(own: str) -> str:
+    usual = f"{own}Error"
+    return f"{own}ServiceError" if usual in THEIR_ERRORS else usual
+
+
 def wrap_service(entry: ServiceEntry, version: str, tools: Iterable[ListedTool]) -> WrappedService:
     """`tools` with names that clash neither with each other nor with what wrappers use."""
-    stems, methods, skills = Names(), Names(OWN_METHODS), Names()
-    own = class_name(entry.name)
-    classes = Names((f"{own}Client", f"Async{own}Client", f"{own}Error"))
-    wrapped = []
-    for number, tool in enumerate(tools, 1):
-        stem = identifier(tool.name, f"tool_{number}")
+    naming = _Naming(entry)
+    wrapped: dict[int, WrappedTool] = {}
+    faults: dict[str, str] = {}
+    # Those whose names can stay as they are come first.
+    numbered = sorted(
+        enumerate(tools, 1), key=lambda one: one[1].name != identifier(one[1].name, "")
+    )
+    for number, tool in numbered:
+        try:
+            wrapped[number] = naming.wrap(tool, number)
+        # Whatever a schema nobody thought of leads to: it is the fault of this tool.
+        except Exception as fault:  # noqa: BLE001
+            faults[tool.name] = f"its schema cannot be read: {type(fault).__name__}: {fault}"
+    return WrappedService(entry, version, tuple(wrapped[one] for one in sorted(wrapped)), faults)
+
+
+class _Naming:
+    """The names of one service's wrappers."""
+
+    def __init__(self, entry: ServiceEntry) -> None:
+        own = class_name(entry.name)
+        self._service = entry.name
+        self._stems, self._methods, self._skills = Names(), Names(OWN_METHODS), Names()
+        self._scripts = Names(sys.stdlib_module_names)
+        self._classes = Names((f"{own}Client", f"Async{own}Client", _error_name(own)))
+
+    def wrap(self, tool: ListedTool, number: int) -> WrappedTool:
+        arguments = arguments_of(tool)
         named = class_name(tool.name, "Tool")
-        skill = kebab(f"{entry.name} {tool.name}", f"tool-{number}")[:LONGEST_SKILL].strip("-")
-        wrapped.append(
-            WrappedTool(
-                listed=tool,
-                stem=stems.free(stem, f"{stem}_"),
-                method=methods.free(stem, f"{stem}_"),
-                class_name=classes.free(named, f"{named}_"),
-                skill=skills.free(skill, f"{skill[: LONGEST_SKILL - 6]}-n"),
-                arguments=arguments_of(tool),
-            )
+        wanted = identifier(tool.name, f"tool_{number}")
+        skill = kebab(f"{self._service} {tool.name}", f"tool-{number}")[:LONGEST_SKILL].strip("-")
+        stem = self._stems.free(wanted, f"{wanted}_")
+        return WrappedTool(
+            listed=tool,
+            stem=stem,
+            method=self._methods.free(wanted, f"{wanted}_"),
+            class_name=self._classes.free(named, f"{named}_"),
+            skill=self._skills.free(skill, f"{skill[: LONGEST_SKILL - 6]}-n"),
+            arguments=arguments,
+            script=self._scripts.free(stem, f"{stem}_"),
         )
-    return WrappedService(entry, version, tuple(wrapped))

@@ -122,6 +122,15 @@ def test_only_keys_that_the_deployment_allows_are_sent(
     assert service.keys == [None, "for-seekr", None]
 
 
+def test_what_is_not_told_is_counted(admin_client: Client, service: Foreign) -> None:
+    service.tools = [{"name": f"broken {number}"} for number in range(23)]
+    register("seekr", service.url)
+    page = text(admin_client.post(WRAPPERS, {"services": ["seekr"], "types": ["bash"]}))
+    assert "broken 19" in page
+    assert "broken 20" not in page
+    assert "And 3 more." in page
+
+
 def test_addresses_of_a_clouds_credentials_are_not_asked(admin_client: Client) -> None:
     register("meta", "http://169.254.169.254")
     page = text(admin_client.post(WRAPPERS, {"services": ["meta"], "types": ["bash"]}))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from tests.wrappers.foreign import Foreign, foreign, tool
+from tools.conf import deployment
 from tools.models import RegisteredService
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +57,38 @@ def test_without_a_file_the_registry_of_the_database_is_read(
     told, _ = run("--output", tmp_path, "--service", "seekr", "--type", "skills")
     assert "seekr: 2 tools, skill 2" in told
     assert not (tmp_path / "other").exists()
+
+
+def test_rows_get_only_the_keys_of_the_deployment_and_a_file_gets_all(
+    service: Foreign,
+    registry: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+) -> None:
+    monkeypatch.setenv("LLM_API_KEY", "secret")
+    monkeypatch.setenv("SEEKR_API_KEY", "theirs")
+    RegisteredService(name="seekr", url=service.url, key_variable="LLM_API_KEY").save()
+    run("--output", tmp_path / "rows", "--type", "bash")
+    assert service.keys == [None]
+    settings.CONTROL_PLANE = {**settings.CONTROL_PLANE, "REGISTRY_KEYS": ("SEEKR_API_KEY",)}
+    RegisteredService(name="open", url=service.url, key_variable="SEEKR_API_KEY").save()
+    deployment.cache_clear()
+    try:
+        run("--output", tmp_path / "rows", "--type", "bash")
+    finally:
+        deployment.cache_clear()
+    assert sorted(service.keys[1:], key=str) == [None, "theirs"]
+    run("--services", registry, "--output", tmp_path / "file", "--type", "bash")
+    assert service.keys[3:] == ["theirs"]
+
+
+def test_rows_do_not_lead_to_where_clouds_keep_credentials(tmp_path: Path) -> None:
+    RegisteredService(name="meta", url="http://169.254.169.254").save()
+    err = io.StringIO()
+    with pytest.raises(CommandError):
+        call_command("generate_wrappers", "--output", str(tmp_path), stderr=err)
+    assert "where it may not be" in err.getvalue()
 
 
 def test_quiet_prints_errors_alone_and_verbose_what_was_removed(

@@ -25,7 +25,8 @@ def run(*arguments: Any) -> str:
 
 def test_a_registry_is_imported_and_exported(tmp_path: Path) -> None:
     # S3-066 S3-067
-    assert "docwell: would be added" in run("import", EXAMPLE, "--dry-run")
+    told = "docwell: would be added: url http://localhost:8003, enabled off, key_variable DOCWELL"
+    assert told in run("import", EXAMPLE, "--dry-run")
     assert not RegisteredService.objects.exists()
     assert run("import", EXAMPLE).splitlines()[-1] == "0 with nothing to change"
     before = registered()
@@ -40,7 +41,7 @@ def test_a_registry_is_imported_and_exported(tmp_path: Path) -> None:
 
 def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("- {name: seekr, url: 'http://x'}"))
-    assert run("import", "-").startswith("seekr: added\n")
+    assert run("import", "-").startswith("seekr: added: url http://x, ")
 
 
 def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:

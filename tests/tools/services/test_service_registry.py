@@ -49,6 +49,23 @@ def test_a_registry_goes_out_as_it_came_in() -> None:
     assert RegisteredService.objects.count() == 4
 
 
+def test_an_import_tells_what_changes_and_leaves_what_it_does_not_name() -> None:
+    # S3-066
+    RegisteredService(name="seekr", url="http://x", enabled=False, key_variable="MY_API_KEY").save()
+    assert import_registry("- {name: seekr, url: 'http://x'}").same == ("seekr",)
+    text = "- {name: seekr, url: 'http://y'}\n- {name: new, url: 'http://n', enabled: false}"
+    for dry_run in (True, False):
+        assert import_registry(text, dry_run=dry_run).told == {
+            "seekr": "url http://x -> http://y",
+            "new": "url http://n, enabled off, key_variable NEW_API_KEY",
+        }
+    row = RegisteredService.objects.get(name="seekr")
+    assert (row.url, row.enabled, row.key_variable) == ("http://y", False, "MY_API_KEY")
+    text = "- {name: seekr, url: 'http://y', enabled: true, key_variable: ''}"
+    told = import_registry(text).told["seekr"]
+    assert told == "enabled off -> on, key_variable MY_API_KEY -> SEEKR_API_KEY"
+
+
 def test_a_dry_run_saves_nothing() -> None:
     assert import_registry(EXAMPLE.read_text(), dry_run=True).added
     assert not RegisteredService.objects.exists()
@@ -68,6 +85,9 @@ def test_a_dry_run_saves_nothing() -> None:
         ("- {name: ../x, url: 'http://x'}", "name: Use lower-case letters"),
         ("- {name: seekr, url: 'ftp://x'}", "seekr: url: Must start with"),
         ("- {name: seekr, url: 'http://x/?a=1'}", "seekr: url: Must not have a query"),
+        ("- {name: seekr, url: 'http://x/é'}", "seekr: url: Write quotes, braces"),
+        ("- {name: seekr, url: 'http://x/{a,b}'}", "seekr: url: Write quotes, braces"),
+        ("- {name: seekr, url: 'http://x/\"'}", "seekr: url: Write quotes, braces"),
         ("- {name: seekr, url: 'http://x', enabled: 'yes'}", "enabled must be true or false"),
         ("- {name: seekr, url: 8002}", "seekr: url must be a text"),
         ("- {name: seekr, url: 'http://x', port: 1}", "'port' is not known"),

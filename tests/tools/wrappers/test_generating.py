@@ -9,16 +9,20 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple, TypedDict
 
 import pytest
 
 from tests.wrappers.foreign import Foreign, foreign, tool
 from tests.wrappers.generating import generate
+from tests.wrappers.running import load
 from tools.services.fetch_tools import INSIDE, WAITS, Asking
 from tools.services.generate_wrappers import NothingToDo
 from tools.services.service_registry import read_registry
 from tools.wrappers.registry import ServiceEntry
+from tools.wrappers.tool_list import ListedTool
 from tools.wrappers.tree import MANIFEST, TreeFault
+from tools.wrappers.wrapped import wrap_service
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "services.yaml"
 NOWHERE = ("away", "http://127.0.0.1:9")
@@ -62,6 +66,42 @@ def test_a_dead_service_and_a_broken_tool_stop_nothing_else(
         "seekr/entry 4: it is not an object",
         "seekr/look: it is listed twice; the first one counts",
     ]
+
+
+def test_a_schema_without_end_spoils_no_other_tool(service: Foreign, tmp_path: Path) -> None:
+    # F3-23
+    ring = {"n": {"anyOf": [{"$ref": "#/$defs/n"}]}}
+    keys = {f"k{n}": {"$ref": "#/$defs/w"} for n in range(9)}
+    wide = {"w": {"type": "object", "properties": keys}}
+    for name, definitions in (("ring", ring), ("wide", wide)):
+        one = tool(name, a={"$ref": f"#/$defs/{name[0] if name == 'wide' else 'n'}"})
+        one["input_schema"]["$defs"] = definitions
+        service.tools.append(one)
+    report = generate(tmp_path, ("seekr", service.url))
+    assert (report.errors, report.tools) == ([], {"seekr": 4})
+    module = tmp_path / "seekr" / "python" / "seekr_client.py"
+    assert module.stat().st_size < 500_000
+
+
+def test_a_tool_that_cannot_be_wrapped_is_left_out() -> None:
+    # F3-23: whatever a list of one's own may hold.
+    odd = ListedTool("odd", "", {"properties": {3: {}}})
+    good = ListedTool("good", "", {"properties": {}})
+    made = wrap_service(ServiceEntry("seekr", "http://x"), "", [odd, good])
+    assert [one.name for one in made.tools] == ["good"]
+    assert "TypeError" in made.faults["odd"]
+
+
+def test_every_tool_has_files_of_its_own_and_exact_names_stay(tmp_path: Path) -> None:
+    names = ("_email", "email", "email_", "get-user", "get_user", "getUser")
+    with foreign([tool(name) for name in names]) as service:
+        report = generate(tmp_path, ("seekr", service.url))
+    assert report.errors == []
+    for folder in ("scripts", "cli", "skills"):
+        made = [path for path in (tmp_path / "seekr" / folder).iterdir() if path.is_file()]
+        assert len(made) == len(names)
+    for name in ("email", "get_user", "getUser"):
+        assert f"tool={name}\n" in (tmp_path / "seekr" / "scripts" / f"{name}.sh").read_text()
 
 
 def test_a_service_is_asked_three_times_with_longer_pauses(
@@ -110,8 +150,9 @@ def test_a_place_is_asked_once_in_a_run_with_the_key_of_its_variable(
 
 def test_addresses_that_clouds_keep_credentials_at_are_refused_to_the_admin(tmp_path: Path) -> None:
     asking = Asking(networks=INSIDE, tries=1)
-    report = generate(tmp_path, ("meta", "http://169.254.169.254"), asking=asking)
-    assert "where it may not be" in report.errors[0]
+    for url in ("http://169.254.169.254", "http://[fd00:ec2::254]", "http://[fe80::1]"):
+        report = generate(tmp_path, ("meta", url), asking=asking)
+        assert "where it may not be" in report.errors[0]
 
 
 def test_a_file_is_read_without_a_database() -> None:
@@ -154,22 +195,36 @@ def test_stale_files_are_removed_and_nothing_else(service: Foreign, tmp_path: Pa
     assert "seekr/skills/seekr-look/SKILL.md" in report.removed
     assert not (tmp_path / "seekr" / "skills" / "seekr-look").exists()
     assert (tmp_path / "other" / "scripts" / "look.sh").exists()
-    # A service that left the registry; one that is only away keeps its files.
+    # One that is only away keeps its files.
     away = generate(tmp_path, ("seekr", "http://127.0.0.1:9"), other)
     assert [path for path in away.removed if path.startswith("seekr")] == []
     assert (tmp_path / "seekr" / "scripts" / "find.sh").exists()
-    gone = generate(tmp_path, other)
-    assert {path.split("/")[0] for path in gone.removed} == {"seekr"}
+    service.tools.clear()
+    gone = generate(tmp_path, ("seekr", service.url), other)
+    assert {path.split("/")[0] for path in gone.removed} == {"seekr", "other"}
     assert mine.read_text() == "echo mine\n"
-    assert files(tmp_path / "seekr") == {"scripts/mine.sh"}
+    assert files(tmp_path / "seekr" / "scripts") == {"mine.sh"}
+
+
+@pytest.mark.parametrize("left", [(), (ServiceEntry("seekr", "http://127.0.0.1:9", False),)])
+def test_files_of_a_service_that_is_not_asked_stay_and_are_counted(
+    service: Foreign, tmp_path: Path, left: tuple[ServiceEntry, ...]
+) -> None:
+    other = ("other", service.url)
+    generate(tmp_path, ("seekr", service.url), other, types="bash")
+    report = generate(tmp_path, *left, other, types="bash")
+    assert report.removed == []
+    assert "seekr: not read this time; 2 earlier files kept" in report.lines()
+    assert len(files(tmp_path / "seekr")) == 2
 
 
 def test_a_tool_that_is_broken_for_once_keeps_its_files(service: Foreign, tmp_path: Path) -> None:
-    generate(tmp_path, ("seekr", service.url), types="bash,cli")
+    generate(tmp_path, ("seekr", service.url))
+    before = files(tmp_path)
     service.tools[0]["input_schema"] = None
-    report = generate(tmp_path, ("seekr", service.url), types="bash,cli")
-    assert report.removed == []
-    assert "seekr/scripts/look.sh" in files(tmp_path)
+    report = generate(tmp_path, ("seekr", service.url))
+    assert len(report.errors) == 1
+    assert (report.removed, files(tmp_path)) == ([], before)
 
 
 def test_files_of_somebody_else_are_neither_overwritten_nor_removed(
@@ -223,6 +278,59 @@ def test_links_are_replaced_and_not_followed(service: Foreign, tmp_path: Path) -
     generate(tmp_path, ("seekr", service.url), types="bash")
     assert not script.is_symlink()
     assert "Another." not in target.read_text()
+
+
+def test_a_path_that_is_not_as_it_should_be_is_told_and_stops_no_other(
+    service: Foreign, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    made = tmp_path / "made"
+    (made / "seekr" / "scripts" / "look.sh").mkdir(parents=True)
+    (made / "seekr" / "cli").symlink_to(outside)
+    report = generate(made, ("seekr", service.url), types="bash,cli,skill")
+    assert [one.partition(": ")[0] for one in report.errors] == [
+        *("seekr/scripts/look.sh", "seekr/cli/find.py", "seekr/cli/look.py"),
+    ]
+    assert list(outside.iterdir()) == []
+    # Nor is anything removed through such a link.
+    (made / "seekr" / "skills").rename(tmp_path / "elsewhere")
+    (made / "seekr" / "skills").symlink_to(tmp_path / "elsewhere")
+    service.tools.clear()
+    assert generate(made, ("seekr", service.url), types="skill").removed == []
+    assert (made / "seekr" / "skills" / "find.json").is_file()
+
+
+def test_what_services_say_moves_no_cursor(tmp_path: Path) -> None:
+    with foreign([{"name": f"\x1b[2J{'x' * 100}"}, {"name": "a\nError: none"}]) as service:
+        report = generate(tmp_path, ("seekr", service.url))
+    assert len(report.lines()) == 4
+    for line in report.lines():
+        assert line.isprintable()
+        assert len(line) < 600
+
+
+@pytest.mark.parametrize("name", ["timeout", "value", "type", "range"])
+def test_a_client_raises_no_error_of_its_language(
+    service: Foreign, tmp_path: Path, name: str
+) -> None:
+    generate(tmp_path, (name, service.url), types="python,typescript")
+    module = load(tmp_path / name / "python" / f"{name}_client.py")
+    own = f"{name.capitalize()}Error"
+    assert not hasattr(module, own)
+    assert issubclass(getattr(module, f"{name.capitalize()}ServiceError"), Exception)
+    written = (tmp_path / name / "typescript" / f"{name}_client.ts").read_text()
+    assert f"class {own} " not in written
+
+
+def test_types_of_arguments_hide_nothing_the_module_uses(tmp_path: Path) -> None:
+    shape = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [tool("typed", dict=shape), tool("base", exception=shape), tool("named", tuple=shape)]
+    with foreign(tools) as service:
+        assert generate(tmp_path, ("seekr", service.url), types="python").errors == []
+    module = load(tmp_path / "seekr" / "python" / "seekr_client.py")
+    assert (module.TypedDict, module.NamedTuple) == (TypedDict, NamedTuple)
+    assert not hasattr(module, "BaseException")
 
 
 def test_run_bits_follow_the_umask(service: Foreign, tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tools.wrappers.kinds import KINDS, VARIABLES, KindFault, WrapperTemplate, parse_kinds
-from tools.wrappers.rendering import TEMPLATES, render
+from tools.wrappers.registry import ServiceEntry
+from tools.wrappers.rendering import TEMPLATES, Templates, render
 from tools.wrappers.tool_list import ListedTool
+from tools.wrappers.wrapped import wrap_service
 
 TOOL = ListedTool(
     "query_callers",
@@ -107,3 +109,15 @@ def test_the_definition_of_a_skill_has_the_seeds_fields() -> None:
     assert made["name"] == "query_callers"
     assert made["input_schema"] == TOOL.input_schema
     assert made["endpoint"] == "http://127.0.0.1:8001/call-tool"
+
+
+@pytest.mark.parametrize("name", ["cli", "python"])
+def test_an_address_stays_inside_the_text_it_stands_in(name: str) -> None:
+    url = 'http://h/"""\nimport os\\'
+    template = KINDS[name].templates[0]
+    service = wrap_service(ServiceEntry("service", url), "", [TOOL])
+    tool = None if template.per_service else service.tools[0]
+    made = ast.parse(Templates().render(template, service, tool))
+    plain = wrap_service(ServiceEntry("service", "http://h"), "", [TOOL])
+    expected = ast.parse(Templates().render(template, plain, tool))
+    assert [type(one) for one in made.body] == [type(one) for one in expected.body]

@@ -54,6 +54,13 @@ def test_no_name_is_handed_out_twice(texts: list[str]) -> None:
     assert not set(found) & set(keyword.kwlist)
 
 
+def test_many_who_want_one_name_are_told_apart_without_a_search_for_each() -> None:
+    names = Names()
+    found = [names.free("look", "look_") for _ in range(30_000)]
+    assert found[:4] == ["look", "look_", "look_2", "look_3"]
+    assert len(set(found)) == len(found)
+
+
 def test_filters_of_the_origin_turn_names_around() -> None:
     assert snake_to_camel("query_callers") == "queryCallers"
     assert camel_to_snake("queryCallers") == "query_callers"

@@ -13,7 +13,7 @@ GOOD = {"name": "look", "description": "Looks.", "input_schema": {"type": "objec
 
 
 def read(*tools: Any, **more: Any) -> Any:
-    return read_tools(json.dumps({"tools": tools, **more}).encode())
+    return read_tools(json.dumps({"tools": tools, **more}).replace("Infinity", "1e999").encode())
 
 
 def test_a_list_is_read_with_its_service_and_version() -> None:
@@ -53,6 +53,7 @@ def test_what_is_no_list_is_refused(body: bytes, told: str) -> None:
     "bad",
     [
         *(3, None, {}, {"name": " "}, {"name": "a" * 201, "input_schema": {}}),
+        {**GOOD, "input_schema": {"properties": {"a": {"default": 1e999}}}},
         *({**GOOD, "input_schema": {"type": "array"}}, {**GOOD, "input_schema": {"properties": 3}}),
     ],
 )

@@ -8,14 +8,15 @@ import pytest
 
 from tools.wrappers.naming import Names
 from tools.wrappers.python_types import PythonTypes, python_type
-from tools.wrappers.schemas import Kind, read
-from tools.wrappers.typescript_types import typescript_type
+from tools.wrappers.schemas import MOST_TYPES, Kind, read
+from tools.wrappers.typescript_types import typescript_type, typescript_types
 
 ROOT: dict[str, Any] = {
     "$defs": {
         "Colour": {"enum": ["red", "green", None]},
         "Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}},
         "Loop": {"$ref": "#/$defs/Loop"},
+        "Ring": {"anyOf": [{"$ref": "#/$defs/Ring"}]},
         "a/b": {"type": "integer"},
     }
 }
@@ -42,6 +43,7 @@ NESTED = [
     ({"$ref": "#/$defs/Colour"}, "Literal['red', 'green'] | None", '"red" | "green" | null'),
     ({"$ref": "#/$defs/a~1b"}, "int", "number"),
     ({"$ref": "#/$defs/Loop"}, "Any", "unknown"),
+    ({"$ref": "#/$defs/Ring"}, "Any", "unknown"),
     ({"$ref": "http://elsewhere/x"}, "Any", "unknown"),
     ({"allOf": [{"$ref": "#/$defs/a~1b"}]}, "int", "number"),
     ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "int | None", "number | null"),
@@ -90,6 +92,30 @@ def test_objects_with_known_keys_are_typed_key_by_key() -> None:
     # What goes round in circles ends somewhere.
     assert 2 < len(types.shapes) < 10
     assert typescript_type(schema, ROOT).startswith('{ "max depth": number; "at"?: {')
+
+
+BROAD: dict[str, Any] = {
+    "branches": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/branches"}}] * 8},
+    "keys": {
+        "type": "object",
+        "properties": {f"k{n}": {"$ref": "#/$defs/keys"} for n in range(9)},
+    },
+}
+
+
+@pytest.mark.parametrize("name", BROAD)
+def test_what_refers_to_itself_in_many_places_ends_soon(name: str) -> None:
+    root = {
+        "$defs": BROAD,
+        "properties": {"a": {"$ref": f"#/$defs/{name}"}, "b": {"type": "string"}},
+    }
+    types = PythonTypes(Names())
+    types.of(root["properties"]["a"], root, "Tool argument")
+    assert len(types.shapes) <= MOST_TYPES
+    written = typescript_types(root)
+    assert len(written["a"]) < 100 * MOST_TYPES
+    # The plain types of what comes after it are still known.
+    assert (types.of({"type": "string"}, root, "b"), written["b"]) == ("str", "string")
 
 
 def test_long_lists_of_choices_are_only_their_kind() -> None:

@@ -12,10 +12,11 @@ from typing_extensions import override
 
 from tools.conf import ConfigurationFault
 from tools.management.database import ready_database
-from tools.services.fetch_tools import Asking
+from tools.services.fetch_tools import Asking, asking_for_rows
 from tools.services.generate_wrappers import NothingToDo, Order, Report, generate_into
 from tools.services.service_registry import EMPTY, read_registry, registered
 from tools.wrappers.kinds import KINDS, KindFault, parse_kinds
+from tools.wrappers.quoting import one_line
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.tree import TreeFault
 
@@ -64,8 +65,9 @@ class Command(BaseCommand):
                 only=tuple(_names(options["service"])),
                 templates=_folder(options["templates"]),
             )
-            # Whoever may run this reads the environment anyway; only keys of APIs are named in a registry.
-            report = generate_into(Path(options["output"]), order, Asking(keys=os.environ))
+            # Whoever names a file reads the environment anyway; rows are other people's.
+            asking = Asking(keys=os.environ) if options["services"] else asking_for_rows()
+            report = generate_into(Path(options["output"]), order, asking)
         except ConfigurationFault as fault:
             lines = "\n  ".join(fault.faults)
             raise CommandError(f"{options['services']} cannot be used:\n  {lines}") from fault
@@ -76,7 +78,7 @@ class Command(BaseCommand):
             raise CommandError("Not everything was generated; see above.")
 
     def _entries(self, file: str | None) -> list[ServiceEntry]:
-        if file is None:
+        if not file:
             ready_database(self.stdout)
             entries = registered()
         else:
@@ -85,13 +87,13 @@ class Command(BaseCommand):
             except (OSError, UnicodeDecodeError) as fault:
                 raise CommandError(f"{file} cannot be read: {fault}") from fault
         if not entries:
-            raise CommandError(EMPTY if file is None else f"{file} has no services")
+            raise CommandError(EMPTY if not file else f"{file} has no services")
         return entries
 
     def _tell(self, report: Report, options: dict[str, Any]) -> None:
         if options["verbose"]:
             for path in report.removed:
-                self.stdout.write(f"removed {path}")
+                self.stdout.write(f"removed {one_line(path)}")
         for line in report.lines():
             if line.startswith("Error: "):
                 self.stderr.write(line)

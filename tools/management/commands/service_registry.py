@@ -58,5 +58,5 @@ class Command(BaseCommand):
         would = "would be " if dry_run else ""
         for word, names in (("added", done.added), ("changed", done.changed)):
             for one in names:
-                self.stdout.write(f"{one}: {would}{word}")
+                self.stdout.write(f"{one}: {would}{word}: {done.told[one]}")
         self.stdout.write(f"{len(done.same)} with nothing to change")
