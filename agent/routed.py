@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -33,6 +34,11 @@ SEARCH: Final = "tool_search"
 LONGEST_QUERY: Final = 500
 EXAMPLES: Final = 5
 WAITING: Final = 1000
+# How people take back what they were asked more about. "No. 3" is a number.
+_DROPPING: Final = re.compile(
+    r"\W*(?:no(?!\W*\d)|nope|nah|never ?mind|cancel|forget (?:it|that|about)|don['’]?t|do not|keep|wait|stop)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,11 @@ class RoutedTurns:
             yield Error(why)
             yield ResponseDelta(why)
             return
+        dropped = ids.thread_id in self._asked and bool(_DROPPING.match(message))
         choice = await self._choice(message, ids.thread_id)
+        if choice is None and dropped:
+            yield ResponseDelta(texts.DROPPED)
+            return
         if choice is None or choice.tool not in self._tools:
             yield ResponseDelta(self._can_be_asked())
             return
@@ -88,7 +98,11 @@ class RoutedTurns:
         routes = self._router()
         alone = await routes.route(message)
         asked = self._asked.pop(thread_id, None)
-        if asked is None or (alone and alone.tool != asked.choice.tool and not alone.missing):
+        if (
+            asked is None
+            or _DROPPING.match(message)
+            or (alone and alone.tool != asked.choice.tool and not alone.missing)
+        ):
             return alone
         together = await routes.route(f"{asked.message} {message}")
         if together is not None and together.tool == asked.choice.tool and not together.missing:

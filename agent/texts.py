@@ -18,6 +18,7 @@ MODEL_SAID_NOTHING: Final = (
 TOO_MANY_STEPS: Final = "I used many tools and came to no end. Please ask for something smaller."
 UNEXPECTED: Final = "Something went wrong here. Please try again later."
 NO_MODEL: Final = "No language model is configured: tools are picked by rules."
+DROPPED: Final = "All right, nothing was called."
 NOTHING_CONFIGURED: Final = (
     "There is neither a language model nor a tool to answer with. Whoever runs this chat can name them: "
     "MODEL and MCP_URL."

@@ -58,6 +58,8 @@ def scored(
     named = _is_named(profile, message)
     if not named and not _touches(profile, message, shared):
         return None
+    if not _may(profile, message):
+        return None
     extracted = extract(profile, message)
     asked = tuple(one for one in message.actions if one not in message.doubtful or one in possible)
     parts = {
@@ -80,6 +82,13 @@ def scored(
 def connected(profile: Profile, message: Message) -> bool:
     """Whether a message is about what the tool is about."""
     return bool(_telling_name(profile) & message.meanings)
+
+
+def _may(profile: Profile, message: Message) -> bool:
+    """Whether the message leaves open that the tool is wanted; to delete, it has to be said."""
+    if profile.action is Action.DELETE and Action.DELETE not in message.actions:
+        return False
+    return profile.action not in message.refused
 
 
 def _is_named(profile: Profile, message: Message) -> bool:
