@@ -64,8 +64,8 @@ class _Surface:
             async for event in self._agent.stream(
                 asked.message, thread_id=asked.thread_id, request_id=asked.request_id
             ):
-                data = json.dumps(event.data(), ensure_ascii=False)
-                yield ServerSentEvent(data=data, event=event.kind)
+                # Escaped: what a tool or a model said may not be writable as UTF-8.
+                yield ServerSentEvent(data=json.dumps(event.data()), event=event.kind)
 
     @asynccontextmanager
     async def _one_at_a_time(self, thread_id: str) -> AsyncIterator[None]:

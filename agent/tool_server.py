@@ -27,7 +27,7 @@ Work = Callable[[ClientSession], Awaitable[T]]
 class ToolServer:
     """Where the server is, and what it is told with every request."""
 
-    url: str
+    url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def client(self, **session: Any) -> MultiServerMCPClient:
