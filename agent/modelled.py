@@ -155,7 +155,7 @@ class _Said:
         name, text = message.name or "?", str(message.text)
         if message.status == "error":
             yield ToolCall(name, CallStatus.FAILED, error=text)
-            if self._tools_lost():
+            if self._tools_lost() or text in texts.NOT_THERE:
                 self.degraded = True
                 yield Error(text)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -31,6 +32,7 @@ from agent.routing import Choice, Routes, Search
 
 logger = logging.getLogger(__name__)
 SEARCH: Final = "tool_search"
+SEARCH_SECONDS: Final = 1.0
 LONGEST_QUERY: Final = 500
 EXAMPLES: Final = 5
 WAITING: Final = 1000
@@ -123,7 +125,7 @@ class RoutedTurns:
         failed, text = await self._answer(choice.tool, arguments, ids)
         if failed:
             yield ToolCall(choice.tool, CallStatus.FAILED, error=text)
-            if self._tools_lost():
+            if self._tools_lost() or text in texts.NOT_THERE:
                 yield Error(text)
         else:
             yield ToolCall(choice.tool, CallStatus.COMPLETED, result=text)
@@ -163,9 +165,13 @@ class RoutedTurns:
             return None
 
         async def search(query: str) -> Sequence[str]:
+            # The call that follows will show whether it is back.
+            if tool.link.lost:
+                return []
             try:
-                found = await tool.link.call(tool.remote_name, {"query": query[:LONGEST_QUERY]})
-            except ToolException:
+                async with asyncio.timeout(SEARCH_SECONDS):
+                    found = await tool.link.call(tool.remote_name, {"query": query[:LONGEST_QUERY]})
+            except (ToolException, TimeoutError):
                 return []
             return names_found(found.structuredContent)
 

@@ -6,6 +6,8 @@ from typing import Final
 
 TOOLS_UNAVAILABLE: Final = "Unable to reach the tools right now. Please try again later."
 TOOL_TIMED_OUT: Final = "The tool took too long and was given up. Please try again later."
+# What a tool says when its server does not do its part: the turn is degraded.
+NOT_THERE: Final = frozenset({TOOLS_UNAVAILABLE, TOOL_TIMED_OUT})
 TOOL_FAILED: Final = "The tool failed in a way that was not expected."
 MODEL_UNAVAILABLE: Final = "Unable to reach the language model right now. Please try again later."
 MODEL_REFUSED: Final = (

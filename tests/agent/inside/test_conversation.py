@@ -24,6 +24,7 @@ SCRIPT = Script(
         "Say tea twice": [("double", {"word": "tea"})],
         "Say both twice": [("double", {"word": "a"}), ("double", {"word": "b"})],
         "Fail": [("fails", {})],
+        "Hang": [("hangs", {})],
         "What time is it?": [("clock", {})],
         "Break": [("breaks", {})],
         "Dream": [("no_such_tool", {})],
@@ -180,6 +181,16 @@ async def test_a_server_lost_in_the_middle_is_told_and_the_agent_stays_alive(
     assert done(await turn(agent, "What time is it?")).final_output == "The tool says: noon"
     with served(small_server(), server.port):
         assert done(await turn(agent, "Say tea twice")).final_output == "The tool says: tea tea"
+
+
+async def test_a_tool_that_takes_too_long_degrades_the_turn(
+    model: OpenAiServer, small: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # C10 C17
+    monkeypatch.setattr("agent.mcp_tools.CALL_SECONDS", 0.2)
+    events = await turn(agent_with(model, small), "Hang")
+    assert [one.error for one in events if isinstance(one, Error)] == [texts.TOOL_TIMED_OUT]
+    assert done(events).status == "degraded"
 
 
 def with_tools(agent: ChatAgent) -> bool:
