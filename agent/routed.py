@@ -54,9 +54,13 @@ class Asked:
 class RoutedTurns:
     """Answers by calling the tool that a router picks."""
 
-    def __init__(self, tools: Sequence[BaseTool], tools_lost: Callable[[], bool]) -> None:
+    def __init__(
+        self, tools: Sequence[BaseTool], tools_lost: Callable[[], bool], *, named: bool
+    ) -> None:
+        """`named` says whether the settings name a server for tools."""
         self._tools = {tool.name: tool for tool in tools}
         self._tools_lost = tools_lost
+        self._named = named
         self._routes: Routes | None = None
         # What people were asked back, by conversation.
         self._asked: dict[str, Asked] = {}
@@ -75,7 +79,8 @@ class RoutedTurns:
 
     async def _events(self, message: str, ids: Ids) -> AsyncIterator[Event]:
         if not self._tools:
-            why = texts.TOOLS_UNAVAILABLE if self._tools_lost() else texts.NOTHING_CONFIGURED
+            offered = texts.TOOLS_UNAVAILABLE if self._tools_lost() else texts.NO_TOOLS
+            why = offered if self._named else texts.NOTHING_CONFIGURED
             yield Error(why)
             yield ResponseDelta(why)
             return

@@ -27,7 +27,6 @@ from agent.chat_agent import ChatAgent
 from agent.logs import set_up_logs
 from agent.messages import LARGEST_BODY, BadRequest, ChatRequest, read_request
 from agent.settings import BadSetting
-from agent.states import McpState
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8100
@@ -85,8 +84,7 @@ class _Surface:
 
     async def health(self, request: Request) -> Response:
         agent = self._agent
-        tools_missing = agent.mcp_state is McpState.FAILED
-        well = not tools_missing and agent.breaker.state.value == "CLOSED"
+        well = not agent.tools_lost() and agent.breaker.state.value == "CLOSED"
         return JSONResponse(
             {
                 "status": "healthy" if well else "degraded",

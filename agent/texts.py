@@ -21,6 +21,7 @@ TOO_MANY_STEPS: Final = "I used many tools and came to no end. Please ask for so
 UNEXPECTED: Final = "Something went wrong here. Please try again later."
 NO_MODEL: Final = "No language model is configured: tools are picked by rules."
 DROPPED: Final = "All right, nothing was called."
+NO_TOOLS: Final = "The server of the tools offers none. Please try again later."
 NOTHING_CONFIGURED: Final = (
     "There is neither a language model nor a tool to answer with. Whoever runs this chat can name them: "
     "MODEL and MCP_URL."

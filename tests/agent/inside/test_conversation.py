@@ -12,6 +12,7 @@ from langchain_core.tools import tool
 from agent import texts
 from agent.chat_agent import ChatAgent
 from agent.events import Done, Error, Event, Thinking, ToolCall
+from agent.modelled import WITHOUT_TOOLS
 from agent.settings import Settings
 from agent.states import AgentState
 from tests.agent.inside.servers import Served, served, small_server
@@ -191,6 +192,20 @@ async def test_a_tool_that_takes_too_long_degrades_the_turn(
     events = await turn(agent_with(model, small), "Hang")
     assert [one.error for one in events if isinstance(one, Error)] == [texts.TOOL_TIMED_OUT]
     assert done(events).status == "degraded"
+
+
+async def test_a_model_without_the_server_s_tools_is_told_and_the_turn_is_degraded(
+    model: OpenAiServer, small: Served
+) -> None:
+    # F2-06 F2-10 C17
+    with served(small_server()) as gone:
+        pass
+    events = await turn(agent_with(model, gone), "What time is it?")
+    assert [one.error for one in events if isinstance(one, Error)] == [texts.TOOLS_UNAVAILABLE]
+    assert (done(events).final_output, done(events).status) == ("The tool says: noon", "degraded")
+    await turn(agent_with(model, small), "Hello")
+    prompts = [sent["messages"][0]["content"] for _, sent in model.requests]
+    assert [WITHOUT_TOOLS in prompt for prompt in prompts] == [True, True, False]
 
 
 def with_tools(agent: ChatAgent) -> bool:
