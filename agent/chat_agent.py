@@ -146,7 +146,8 @@ class ChatAgent:
         try:
             await self._try_again()
             async for event in self._turns.turn(message, self._history.of(ids.thread_id), ids):
-                if isinstance(event, Done):
+                # Rules remember nothing, and their answers are what tools told.
+                if isinstance(event, Done) and self._model is not None:
                     self._history.add(ids.thread_id, Turn(message, event.final_output))
                 yield event
         except Exception:

@@ -52,17 +52,17 @@ class Guards(AgentMiddleware[Any, Any]):
     @override
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         try:
-            self._breaker.enter()
+            trying = self._breaker.enter()
         except BreakerOpen as fault:
             raise ModelUnavailable(texts.MODEL_UNAVAILABLE) from fault
         try:
             response = await handler(request)
         except Exception as fault:
-            self._breaker.failed()
+            self._breaker.failed(trying=trying)
             logger.error("The language model failed: %s: %s", type(fault).__name__, fault)
             raise unavailable(fault) from fault
         except BaseException:
-            self._breaker.left()
+            self._breaker.left(trying=trying)
             raise
         self._breaker.succeeded()
         return response

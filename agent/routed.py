@@ -118,8 +118,9 @@ class RoutedTurns:
 
     def _filled(self, choice: Choice, message: str) -> Choice | None:
         """The choice with the message as the one text that it lacked."""
-        properties = self._schema(choice.tool).get("properties", {})
-        if len(choice.missing) != 1 or properties[choice.missing[0]].get("type") != "string":
+        if len(choice.missing) != 1:
+            return None
+        if self._property(choice.tool, choice.missing[0]).get("type") != "string":
             return None
         arguments = {**choice.arguments, choice.missing[0]: message.strip()}
         return _Filled(choice.tool, arguments, (), choice.reason, choice.score)
@@ -188,14 +189,21 @@ class RoutedTurns:
             return schema
         return self._tools[name].get_input_jsonschema()
 
+    def _property(self, tool: str, name: str) -> Mapping[str, Any]:
+        """What the schema says of an argument; it may be just `true`."""
+        properties = self._schema(tool).get("properties")
+        found = properties.get(name) if isinstance(properties, Mapping) else None
+        return found if isinstance(found, Mapping) else {}
+
     def _remember(self, thread_id: str, asked: Asked) -> None:
         self._asked[thread_id] = asked
         while len(self._asked) > WAITING:
             self._asked.pop(next(iter(self._asked)))
 
     def _asks_for(self, choice: Choice) -> str:
-        properties = self._schema(choice.tool).get("properties", {})
-        wanted = "\n".join(_described(name, properties.get(name, {})) for name in choice.missing)
+        wanted = "\n".join(
+            _described(name, self._property(choice.tool, name)) for name in choice.missing
+        )
         return (
             f"{texts.NO_MODEL} This one would be {choice.tool}. Why: {choice.reason}.\n"
             f"Please tell also:\n{wanted}"

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -99,7 +99,6 @@ class Message:
     asks: bool
     tells: bool
     live: bool
-    words: AbstractSet[str] = field(default_factory=frozenset)
 
     @property
     def action(self) -> Action | None:
@@ -143,7 +142,6 @@ def read(text: str, known: AbstractSet[str], today: date) -> Message:
         asks=asks,
         tells=bool(_TELLING.search(lowered)),
         live=bool(_LIVE.search(lowered)),
-        words=frozenset(token.lower for token in spoken),
     )
 
 

@@ -127,7 +127,8 @@ async def test_calls_of_tools_carry_the_ids_of_the_turn(model: OpenAiServer, sma
     before = len(small.asked("tools/call"))
     await turn(agent_with(model, small), "Say both twice")
     made = small.asked("tools/call")[before:]
-    assert [one["params"]["arguments"] for one in made] == [{"word": "a"}, {"word": "b"}]
+    # The two are made at the same time, so either may come first.
+    assert sorted(one["params"]["arguments"]["word"] for one in made) == ["a", "b"]
     assert {one["params"]["_meta"]["request_id"] for one in made} == {"r-1"}
     assert {one["params"]["_meta"]["thread_id"] for one in made} == {"t"}
 

@@ -10,7 +10,9 @@ from langchain_core.tools import BaseTool, tool
 
 from agent import texts
 from agent.chat_agent import ChatAgent
+from agent.history import LONGEST_TEXT, History, Turn
 from agent.settings import Settings
+from tests.agent.inside.servers import listing
 
 
 def todos(made: list[tuple[str, Any]]) -> Sequence[BaseTool]:
@@ -69,3 +71,24 @@ async def test_what_was_asked_back_is_taken_from_the_reply(
     await agent.reply(first, thread_id="t")
     await agent.reply(reply, thread_id="t")
     assert made == [call]
+
+
+async def test_an_argument_that_may_be_anything_is_asked_for() -> None:
+    schema = {"type": "object", "properties": {"bird_id": True}, "required": ["bird_id"]}
+    with listing({"name": "get_bird", "description": "Gives a bird.", "inputSchema": schema}) as at:
+        agent = ChatAgent(Settings(mcp_url=at.url))
+    assert await agent.reply("Get a bird", thread_id="t") != texts.UNEXPECTED
+    assert await agent.reply("the wren", thread_id="t") != texts.UNEXPECTED
+
+
+async def test_rules_remember_nothing_of_what_tools_answered() -> None:
+    # F2-07 C12
+    agent = ChatAgent(Settings(), todos([]))
+    assert "created" in await agent.reply("Create a todo called tea", thread_id="t")
+    assert agent._history.of("t") == ()
+
+
+def test_long_answers_are_remembered_in_part() -> None:
+    history = History()
+    history.add("t", Turn("x" * 30_000, "y" * 30_000))
+    assert history.of("t") == (Turn("x" * LONGEST_TEXT, "y" * LONGEST_TEXT),)
