@@ -63,7 +63,8 @@ def _ask() -> str | None:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text)
+    # What a tool said may have half of a pair of surrogates, which no terminal takes.
+    sys.stdout.write(text.encode(errors="backslashreplace").decode())
     sys.stdout.flush()
 
 

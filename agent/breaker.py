@@ -48,8 +48,9 @@ class Breaker:
         waited = self._clock() - self._opened_at
         return BreakerState.HALF_OPEN if waited >= self._seconds else BreakerState.OPEN
 
-    def enter(self) -> None:
-        """To be called before each use; `succeeded`, `failed` or `left` has to follow.
+    def enter(self) -> bool:
+        """Whether this use is the one try that decides. To be called before each use; `succeeded`, `failed`
+        or `left` has to follow, and is told it.
 
         Raises:
             BreakerOpen: it must not be used now.
@@ -57,10 +58,11 @@ class Breaker:
         with self._lock:
             state = self.state
             if state is BreakerState.CLOSED:
-                return
+                return False
             if state is BreakerState.OPEN or self._trying:
                 raise BreakerOpen
             self._trying = True
+            return True
 
     def succeeded(self) -> None:
         with self._lock:
@@ -68,14 +70,16 @@ class Breaker:
             self._opened_at = None
             self._trying = False
 
-    def failed(self) -> None:
+    def failed(self, *, trying: bool) -> None:
         with self._lock:
             self.failures += 1
-            if self._trying or self.failures >= self._most:
+            # A use from before it opened tells nothing new.
+            if trying or (self._opened_at is None and self.failures >= self._most):
                 self._opened_at = self._clock()
-            self._trying = False
+                self._trying = False
 
-    def left(self) -> None:
+    def left(self, *, trying: bool) -> None:
         """It was not learned whether it works: whoever asked went away."""
         with self._lock:
-            self._trying = False
+            if trying:
+                self._trying = False

@@ -62,12 +62,15 @@ class ChatAgent:
         self.tools = list(tools)
         self._retrying: asyncio.Task[None] | None = None
         self._tried_at = clock()
+        self._loaded = 0
         self.load_tools()
 
     def load_tools(self) -> None:
         """Ask the MCP server for its tools, and start over with what there is."""
         self._tried_at = self._clock()
-        self.tools = self._merge_tools(self._load_mcp_tools())
+        found = self._load_mcp_tools()
+        self._loaded = len(found)
+        self.tools = self._merge_tools(found)
         self._initialize_agent()
 
     def _load_mcp_tools(self) -> list[BaseTool]:
@@ -116,10 +119,13 @@ class ChatAgent:
         return [tool for tool in self._own_tools if tool.name not in names] + list(from_server)
 
     def _initialize_agent(self) -> None:
+        missing = bool(self.settings.mcp_url) and self.mcp_client is None
         self._turns = (
-            RoutedTurns(self.tools, self._tools_lost)
+            RoutedTurns(self.tools, self.tools_lost, named=bool(self.settings.mcp_url))
             if self._model is None
-            else ModelledTurns(self._model, self.tools, self.breaker, self._tools_lost)
+            else ModelledTurns(
+                self._model, self.tools, self.breaker, self.tools_lost, tools_missing=missing
+            )
         )
         self.state = READY[self.mcp_state]
 
@@ -128,18 +134,20 @@ class ChatAgent:
         self.mcp_state = McpState.FAILED if lost else McpState.CONNECTED
         self.state = READY[self.mcp_state]
 
-    def _tools_lost(self) -> bool:
-        return self.mcp_state is McpState.FAILED
+    def tools_lost(self) -> bool:
+        """Whether the server of the tools is not there; while it is tried again, it still is not."""
+        return self.mcp_state in {McpState.FAILED, McpState.CONNECTING}
 
     async def stream(
         self, message: str, *, thread_id: str = "", request_id: str = ""
     ) -> AsyncIterator[Event]:
         """One turn: what happens, and at the end always `Done`."""
         ids = Ids(request_id or f"turn_{uuid4().hex}", thread_id or f"thread_{uuid4().hex}")
-        await self._try_again()
         try:
+            await self._try_again()
             async for event in self._turns.turn(message, self._history.of(ids.thread_id), ids):
-                if isinstance(event, Done):
+                # Rules remember nothing, and their answers are what tools told.
+                if isinstance(event, Done) and self._model is not None:
                     self._history.add(ids.thread_id, Turn(message, event.final_output))
                 yield event
         except Exception:
@@ -149,8 +157,11 @@ class ChatAgent:
             yield Done(texts.UNEXPECTED, TurnStatus.DEGRADED, ids.request_id, ids.thread_id)
 
     async def _try_again(self) -> None:
-        """Load the tools that could not be loaded, if their server is back; a slow one is not waited for."""
-        missing = self.mcp_state is McpState.FAILED and self.mcp_client is None
+        """Load the tools that could not be loaded, if their server is back; a slow one is not waited for.
+
+        A server without tools may have some by now.
+        """
+        missing = bool(self.settings.mcp_url) and not self._loaded
         due = self._clock() - self._tried_at >= RETRY_SECONDS
         if self._retrying is None and missing and due:
             self._retrying = asyncio.create_task(asyncio.to_thread(self.load_tools))

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, SchemaError
 from jsonschema.validators import validator_for
 
 LONGEST_NAME: Final = 64
+MOST_PARTS: Final = 10_000
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 
 
@@ -104,8 +105,38 @@ def _checked(schema: Any) -> dict[str, Any]:
         raise BadDefinition('its inputSchema does not have "type": "object"')
     try:
         validator_for(schema, default=Draft202012Validator).check_schema(schema)
+        _counted(schema, schema, frozenset(), 0)
     except SchemaError as fault:
         raise BadDefinition(f"its inputSchema is no JSON Schema: {fault.message}") from fault
     except RecursionError as fault:
         raise BadDefinition("its inputSchema is nested too deeply") from fault
     return dict(schema)
+
+
+def _counted(node: Any, root: Mapping[str, Any], inside: frozenset[str], count: int) -> int:
+    """How many parts a schema has when each reference is replaced by what it refers to, which is what a
+    model is sent. A few definitions that refer to each other can make millions."""
+    if count > MOST_PARTS:
+        raise BadDefinition(
+            f"its inputSchema has more than {MOST_PARTS} parts, references followed"
+        )
+    count += 1
+    if isinstance(node, Mapping):
+        reference = node.get("$ref")
+        if isinstance(reference, str) and reference not in inside:
+            count = _counted(_referred(reference, root), root, inside | {reference}, count)
+        # What is defined counts where it is referred to.
+        parts = [part for name, part in node.items() if name != "$defs"]
+    else:
+        parts = node if isinstance(node, list) else []
+    for part in parts:
+        count = _counted(part, root, inside, count)
+    return count
+
+
+def _referred(reference: str, root: Any) -> Any:
+    """What a reference inside the schema leads to; None where it leads nowhere."""
+    found = root
+    for step in reference.removeprefix("#").split("/")[1:]:
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found

@@ -10,9 +10,9 @@ The SDK wraps what happened in groups of exceptions; `told` unpacks them.
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 from mcp.shared.exceptions import McpError
@@ -20,7 +20,17 @@ from mcp.shared.exceptions import McpError
 # What the SDK's client makes of a 404, and of a connection that ended while it waited.
 _NOT_FOUND: Final = "Session terminated"
 _CLOSED: Final = "Connection closed"
-_NO_ADDRESS: Final = (httpx.UnsupportedProtocol, httpx.InvalidURL, OverflowError, UnicodeError)
+# These say what they stumbled over, which may be a password or a key.
+_TELLTALE: Final = (
+    (httpx.UnsupportedProtocol, ValueError, "it has to begin with http:// or https://"),
+    ((httpx.InvalidURL, OverflowError, UnicodeError), ValueError, "it cannot be read as one"),
+    (
+        httpx.LocalProtocolError,
+        ConnectionError,
+        "a header cannot be sent as it is; see MCP_API_KEY and MCP_HEADERS",
+    ),
+)
+_SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 
 
 def told(fault: BaseException) -> Exception:
@@ -28,8 +38,9 @@ def told(fault: BaseException) -> Exception:
     first = _first(fault)
     if isinstance(first, TimeoutError | httpx.TimeoutException):
         return TimeoutError(str(first) or "no answer")
-    if isinstance(first, _NO_ADDRESS):
-        return ValueError(str(first).rstrip("."))
+    for kinds, made, words in _TELLTALE:
+        if isinstance(first, kinds):
+            return made(words)
     if isinstance(first, httpx.HTTPStatusError):
         return ConnectionError(_declined(first.response.status_code))
     if isinstance(first, httpx.TransportError | OSError):
@@ -49,13 +60,16 @@ def answered(fault: BaseException) -> McpError | None:
 
 
 def shown(url: str) -> str:
-    """An address without what may be secret in it."""
-    try:
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-    except ValueError:
-        return "an address that cannot be read"
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    """An address without what may be secret in it: user, password, query.
+
+    It may be misspelt, so nothing is made of its parts: all up to the last @ goes.
+    """
+    scheme = _SCHEME.match(url)
+    place, *rest = re.split(r"[?#]", url[scheme.end() :] if scheme else url, maxsplit=1)
+    if any("@" in one for one in rest):
+        return "an address that cannot be shown"
+    text = (scheme.group() if scheme else "") + place.rpartition("@")[2]
+    return "".join(letter for letter in text if letter.isprintable())
 
 
 def _first(fault: BaseException) -> BaseException:

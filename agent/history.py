@@ -8,6 +8,7 @@ from typing import Final
 
 THREADS: Final = 1000
 TURNS: Final = 20
+LONGEST_TEXT: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Turn:
 
 
 class History:
-    """The last turns of the conversations that went on last; others are forgotten."""
+    """The last turns of the conversations that went on last; others are forgotten, and long ones cut."""
 
     def __init__(self, threads: int = THREADS, turns: int = TURNS) -> None:
         self._most_threads = threads
@@ -30,7 +31,8 @@ class History:
         return self._threads.get(thread_id, ())
 
     def add(self, thread_id: str, turn: Turn) -> None:
-        self._threads[thread_id] = (*self.of(thread_id), turn)[-self._most_turns :]
+        kept = Turn(turn.message[:LONGEST_TEXT], turn.answer[:LONGEST_TEXT])
+        self._threads[thread_id] = (*self.of(thread_id), kept)[-self._most_turns :]
         self._threads.move_to_end(thread_id)
         while len(self._threads) > self._most_threads:
             self._threads.popitem(last=False)

@@ -29,7 +29,13 @@ from agent import texts
 from agent.content import text_of
 from agent.definitions import Definition, read
 from agent.threads import run_apart
-from agent.tool_server import CALL_SECONDS, CONNECT_SECONDS, FAREWELL_SECONDS, ToolServer
+from agent.tool_server import (
+    CALL_SECONDS,
+    CONNECT_SECONDS,
+    FAREWELL_SECONDS,
+    NoGreeting,
+    ToolServer,
+)
 
 logger = logging.getLogger(__name__)
 MOST_PAGES = 1000
@@ -61,15 +67,20 @@ class Link:
         except McpError as declined:
             self._now(lost=False)
             raise ToolException(declined.error.message) from declined
+        except NoGreeting as fault:
+            raise self._was_lost(name, fault) from fault
         except TimeoutError as fault:
             logger.error("MCP tool '%s' did not answer: %s", name, fault)
             raise ToolException(texts.TOOL_TIMED_OUT) from fault
         except (ConnectionError, ValueError, RuntimeError) as fault:
-            logger.error("MCP server was lost during a call of '%s': %s", name, fault)
-            self._now(lost=True)
-            raise ToolException(texts.TOOLS_UNAVAILABLE) from fault
+            raise self._was_lost(name, fault) from fault
         self._now(lost=False)
         return result
+
+    def _was_lost(self, name: str, fault: Exception) -> ToolException:
+        logger.error("MCP server was lost during a call of '%s': %s", name, fault)
+        self._now(lost=True)
+        return ToolException(texts.TOOLS_UNAVAILABLE)
 
     def _now(self, *, lost: bool) -> None:
         self.lost = lost
@@ -102,8 +113,11 @@ class McpTool(BaseTool):
 
     @override
     def _run(self, /, **arguments: Any) -> tuple[str, Any]:
-        limit = CONNECT_SECONDS + CALL_SECONDS + FAREWELL_SECONDS
-        return run_apart(lambda: self._arun(**arguments), limit)
+        limit = CONNECT_SECONDS + CALL_SECONDS + 3 * FAREWELL_SECONDS
+        try:
+            return run_apart(lambda: self._arun(**arguments), limit)
+        except TimeoutError as fault:
+            raise ToolException(texts.TOOL_TIMED_OUT) from fault
 
 
 class _Listed(Result):

@@ -36,8 +36,13 @@ def read_request(content_type: str, body: bytes) -> ChatRequest:
         raise BadRequest("Send the request as application/json.")
     try:
         given = json.loads(body)
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise BadRequest("The body is not JSON.") from fault
+    try:
+        json.dumps(given, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as fault:
+        # Half of a pair of surrogates: JSON can write it, UTF-8 cannot.
+        raise BadRequest("The body has a text that cannot be written as UTF-8.") from fault
     if not isinstance(given, dict):
         raise BadRequest('The body has to be an object: {"message": "What can you do?"}')
     unknown = sorted(set(given) - {"message", "request_id", "thread_id"})

@@ -12,7 +12,10 @@ def readable(text: str) -> str:
     value = _parsed(text)
     if not isinstance(value, dict | list):
         return text
-    return "\n".join(_lines(value, "")) or text
+    try:
+        return "\n".join(_lines(value, "")) or text
+    except RecursionError:
+        return text
 
 
 def complaint(text: str) -> str:
@@ -30,7 +33,7 @@ def complaint(text: str) -> str:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

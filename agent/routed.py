@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,9 +32,15 @@ from agent.routing import Choice, Routes, Search
 
 logger = logging.getLogger(__name__)
 SEARCH: Final = "tool_search"
+SEARCH_SECONDS: Final = 1.0
 LONGEST_QUERY: Final = 500
 EXAMPLES: Final = 5
 WAITING: Final = 1000
+# How people take back what they were asked more about. "No. 3" is a number.
+_DROPPING: Final = re.compile(
+    r"\W*(?:no(?!\W*\d)|nope|nah|never ?mind|cancel|forget (?:it|that|about)|don['’]?t|do not|keep|wait|stop)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +54,13 @@ class Asked:
 class RoutedTurns:
     """Answers by calling the tool that a router picks."""
 
-    def __init__(self, tools: Sequence[BaseTool], tools_lost: Callable[[], bool]) -> None:
+    def __init__(
+        self, tools: Sequence[BaseTool], tools_lost: Callable[[], bool], *, named: bool
+    ) -> None:
+        """`named` says whether the settings name a server for tools."""
         self._tools = {tool.name: tool for tool in tools}
         self._tools_lost = tools_lost
+        self._named = named
         self._routes: Routes | None = None
         # What people were asked back, by conversation.
         self._asked: dict[str, Asked] = {}
@@ -67,11 +79,16 @@ class RoutedTurns:
 
     async def _events(self, message: str, ids: Ids) -> AsyncIterator[Event]:
         if not self._tools:
-            why = texts.TOOLS_UNAVAILABLE if self._tools_lost() else texts.NOTHING_CONFIGURED
+            offered = texts.TOOLS_UNAVAILABLE if self._tools_lost() else texts.NO_TOOLS
+            why = offered if self._named else texts.NOTHING_CONFIGURED
             yield Error(why)
             yield ResponseDelta(why)
             return
+        dropped = ids.thread_id in self._asked and bool(_DROPPING.match(message))
         choice = await self._choice(message, ids.thread_id)
+        if choice is None and dropped:
+            yield ResponseDelta(texts.DROPPED)
+            return
         if choice is None or choice.tool not in self._tools:
             yield ResponseDelta(self._can_be_asked())
             return
@@ -88,7 +105,11 @@ class RoutedTurns:
         routes = self._router()
         alone = await routes.route(message)
         asked = self._asked.pop(thread_id, None)
-        if asked is None or (alone and alone.tool != asked.choice.tool and not alone.missing):
+        if (
+            asked is None
+            or _DROPPING.match(message)
+            or (alone and alone.tool != asked.choice.tool and not alone.missing)
+        ):
             return alone
         together = await routes.route(f"{asked.message} {message}")
         if together is not None and together.tool == asked.choice.tool and not together.missing:
@@ -97,8 +118,9 @@ class RoutedTurns:
 
     def _filled(self, choice: Choice, message: str) -> Choice | None:
         """The choice with the message as the one text that it lacked."""
-        properties = self._schema(choice.tool).get("properties", {})
-        if len(choice.missing) != 1 or properties[choice.missing[0]].get("type") != "string":
+        if len(choice.missing) != 1:
+            return None
+        if self._property(choice.tool, choice.missing[0]).get("type") != "string":
             return None
         arguments = {**choice.arguments, choice.missing[0]: message.strip()}
         return _Filled(choice.tool, arguments, (), choice.reason, choice.score)
@@ -109,7 +131,7 @@ class RoutedTurns:
         failed, text = await self._answer(choice.tool, arguments, ids)
         if failed:
             yield ToolCall(choice.tool, CallStatus.FAILED, error=text)
-            if self._tools_lost():
+            if self._tools_lost() or text in texts.NOT_THERE:
                 yield Error(text)
         else:
             yield ToolCall(choice.tool, CallStatus.COMPLETED, result=text)
@@ -149,9 +171,13 @@ class RoutedTurns:
             return None
 
         async def search(query: str) -> Sequence[str]:
+            # The call that follows will show whether it is back.
+            if tool.link.lost:
+                return []
             try:
-                found = await tool.link.call(tool.remote_name, {"query": query[:LONGEST_QUERY]})
-            except ToolException:
+                async with asyncio.timeout(SEARCH_SECONDS):
+                    found = await tool.link.call(tool.remote_name, {"query": query[:LONGEST_QUERY]})
+            except (ToolException, TimeoutError):
                 return []
             return names_found(found.structuredContent)
 
@@ -163,14 +189,21 @@ class RoutedTurns:
             return schema
         return self._tools[name].get_input_jsonschema()
 
+    def _property(self, tool: str, name: str) -> Mapping[str, Any]:
+        """What the schema says of an argument; it may be just `true`."""
+        properties = self._schema(tool).get("properties")
+        found = properties.get(name) if isinstance(properties, Mapping) else None
+        return found if isinstance(found, Mapping) else {}
+
     def _remember(self, thread_id: str, asked: Asked) -> None:
         self._asked[thread_id] = asked
         while len(self._asked) > WAITING:
             self._asked.pop(next(iter(self._asked)))
 
     def _asks_for(self, choice: Choice) -> str:
-        properties = self._schema(choice.tool).get("properties", {})
-        wanted = "\n".join(_described(name, properties.get(name, {})) for name in choice.missing)
+        wanted = "\n".join(
+            _described(name, self._property(choice.tool, name)) for name in choice.missing
+        )
         return (
             f"{texts.NO_MODEL} This one would be {choice.tool}. Why: {choice.reason}.\n"
             f"Please tell also:\n{wanted}"

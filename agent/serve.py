@@ -27,7 +27,6 @@ from agent.chat_agent import ChatAgent
 from agent.logs import set_up_logs
 from agent.messages import LARGEST_BODY, BadRequest, ChatRequest, read_request
 from agent.settings import BadSetting
-from agent.states import McpState
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8100
@@ -64,8 +63,8 @@ class _Surface:
             async for event in self._agent.stream(
                 asked.message, thread_id=asked.thread_id, request_id=asked.request_id
             ):
-                data = json.dumps(event.data(), ensure_ascii=False)
-                yield ServerSentEvent(data=data, event=event.kind)
+                # Escaped: what a tool or a model said may not be writable as UTF-8.
+                yield ServerSentEvent(data=json.dumps(event.data()), event=event.kind)
 
     @asynccontextmanager
     async def _one_at_a_time(self, thread_id: str) -> AsyncIterator[None]:
@@ -85,8 +84,7 @@ class _Surface:
 
     async def health(self, request: Request) -> Response:
         agent = self._agent
-        tools_missing = agent.mcp_state is McpState.FAILED
-        well = not tools_missing and agent.breaker.state.value == "CLOSED"
+        well = not agent.tools_lost() and agent.breaker.state.value == "CLOSED"
         return JSONResponse(
             {
                 "status": "healthy" if well else "degraded",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 MODEL_SECONDS: Final = 60.0
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 
 class BadSetting(Exception):
@@ -22,10 +24,11 @@ class Settings:
     `mcp_url` is taken as it comes: whether it leads anywhere shows when it is connected to.
     """
 
-    mcp_url: str | None = None
+    # Addresses may have a password in them.
+    mcp_url: str | None = field(default=None, repr=False)
     mcp_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     model: str | None = None
-    model_base_url: str | None = None
+    model_base_url: str | None = field(default=None, repr=False)
     model_api_key: str | None = field(default=None, repr=False)
     model_seconds: float = MODEL_SECONDS
 
@@ -38,7 +41,7 @@ class Settings:
         """What the environment says now.
 
         Raises:
-            BadSetting: MCP_HEADERS or MODEL_TIMEOUT_SECONDS cannot be read.
+            BadSetting: MCP_API_KEY, MCP_HEADERS or MODEL_TIMEOUT_SECONDS cannot be used.
         """
         given = os.environ if environment is None else environment
         return cls(
@@ -59,16 +62,32 @@ def _headers(given: Mapping[str, str]) -> dict[str, str]:
     """MCP_HEADERS, and MCP_API_KEY as the header that the control plane takes."""
     key = _or_none(given.get("MCP_API_KEY"))
     named = {"Authorization": f"Bearer {key}"} if key else {}
+    return {name: _sendable(name, value) for name, value in {**named, **_more(given)}.items()}
+
+
+def _more(given: Mapping[str, str]) -> dict[str, str]:
     written = _or_none(given.get("MCP_HEADERS"))
     if written is None:
-        return named
+        return {}
     try:
         more = json.loads(written)
-    except ValueError:
+    except (ValueError, RecursionError):
         more = None
     if not isinstance(more, dict) or not all(isinstance(value, str) for value in more.values()):
         raise BadSetting('MCP_HEADERS takes a JSON object of texts: {"X-Team": "search"}')
-    return {**named, **more}
+    return more
+
+
+def _sendable(name: str, value: str) -> str:
+    """The value of a header; one that cannot be sent is named, not shown."""
+    if not _HEADER_NAME.fullmatch(name):
+        raise BadSetting("MCP_HEADERS has a name that no header can have")
+    value = value.strip()
+    if not value.isascii() or not value.isprintable():
+        raise BadSetting(
+            f"The header {name} (MCP_API_KEY, MCP_HEADERS) takes printable ASCII characters only"
+        )
+    return value
 
 
 def _seconds(text: str | None) -> float:

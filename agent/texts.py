@@ -6,6 +6,8 @@ from typing import Final
 
 TOOLS_UNAVAILABLE: Final = "Unable to reach the tools right now. Please try again later."
 TOOL_TIMED_OUT: Final = "The tool took too long and was given up. Please try again later."
+# What a tool says when its server does not do its part: the turn is degraded.
+NOT_THERE: Final = frozenset({TOOLS_UNAVAILABLE, TOOL_TIMED_OUT})
 TOOL_FAILED: Final = "The tool failed in a way that was not expected."
 MODEL_UNAVAILABLE: Final = "Unable to reach the language model right now. Please try again later."
 MODEL_REFUSED: Final = (
@@ -18,6 +20,8 @@ MODEL_SAID_NOTHING: Final = (
 TOO_MANY_STEPS: Final = "I used many tools and came to no end. Please ask for something smaller."
 UNEXPECTED: Final = "Something went wrong here. Please try again later."
 NO_MODEL: Final = "No language model is configured: tools are picked by rules."
+DROPPED: Final = "All right, nothing was called."
+NO_TOOLS: Final = "The server of the tools offers none. Please try again later."
 NOTHING_CONFIGURED: Final = (
     "There is neither a language model nor a tool to answer with. Whoever runs this chat can name them: "
     "MODEL and MCP_URL."

@@ -23,11 +23,15 @@ T = TypeVar("T")
 Work = Callable[[ClientSession], Awaitable[T]]
 
 
+class NoGreeting(TimeoutError):
+    """It did not even open a session in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolServer:
     """Where the server is, and what it is told with every request."""
 
-    url: str
+    url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def client(self, **session: Any) -> MultiServerMCPClient:
@@ -49,11 +53,12 @@ class ToolServer:
 
         Raises:
             McpError: the server answered with an error of its own.
-            TimeoutError, ConnectionError, ValueError, RuntimeError: as `faults` tells them.
+            NoGreeting, TimeoutError, ConnectionError, ValueError, RuntimeError: as `faults` tells them.
         """
         loop = asyncio.get_running_loop()
         garbage: asyncio.Future[Exception] = loop.create_future()
         answer: asyncio.Future[T] = loop.create_future()
+        greeted = asyncio.Event()
 
         # What cannot be read is handed to this function only: nobody would answer the request.
         async def heard(message: Any) -> None:
@@ -63,21 +68,35 @@ class ToolServer:
         async def visit() -> None:
             client = self.client(message_handler=heard)
             async with asyncio.timeout(CONNECT_SECONDS) as limit, client.session(NAME) as session:
+                greeted.set()
                 if then_seconds is not None:
                     limit.reschedule(loop.time() + then_seconds)
                 answer.set_result(await work(session))
                 limit.reschedule(loop.time() + FAREWELL_SECONDS)
 
         visiting = asyncio.create_task(visit())
+        budget = CONNECT_SECONDS + (then_seconds or 0) + FAREWELL_SECONDS
         try:
             both: set[asyncio.Future[Any]] = {visiting, garbage}
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(both, timeout=budget, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            visiting.cancel()
-            (fault,) = await asyncio.gather(visiting, return_exceptions=True)
+            fault = await _ended(visiting)
         if answer.done():
             return answer.result()
         if garbage.done():
             raise told(garbage.result())
-        assert isinstance(fault, BaseException)  # noqa: S101 - a visit without an answer has failed
-        raise answered(fault) or told(fault) from fault
+        assert fault is not None  # noqa: S101 - a visit without an answer has failed
+        happened = (answered(fault) or told(fault)) if done else TimeoutError("no answer")
+        if isinstance(happened, TimeoutError) and not greeted.is_set():
+            happened = NoGreeting(str(happened))
+        raise happened from fault
+
+
+async def _ended(visiting: asyncio.Task[None]) -> BaseException | None:
+    """What a visit ended with; it is told to end if it has not."""
+    visiting.cancel()
+    # Taking leave of a server that hangs would take for ever: it is broken off, too.
+    await asyncio.wait({visiting}, timeout=FAREWELL_SECONDS)
+    visiting.cancel()
+    (fault,) = await asyncio.gather(visiting, return_exceptions=True)
+    return fault

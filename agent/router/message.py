@@ -6,22 +6,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Final
 
 from agent.router.dates import named_days
-from agent.router.thesaurus import (
-    ACTIONS,
-    DOUBTFUL,
-    PHRASE_ACTIONS,
-    READING,
-    VERBS,
-    Action,
-    meanings,
-    phrase_meanings,
-)
+from agent.router.orders import Heard, orders
+from agent.router.thesaurus import ACTIONS, GUESSED, READING, Action, meanings, phrase_meanings
 from agent.router.words import STOP_WORDS, Token, guessed, stem, tokens
 
 LONGEST_READ: Final = 5000
@@ -101,11 +93,12 @@ class Message:
     actions: tuple[Action, ...]
     # Those whose verb is often no verb, such as "complete" in "a complete list".
     doubtful: AbstractSet[Action]
+    # Those that it speaks of and does not want: denied, or only asked about.
+    refused: AbstractSet[Action]
     values: tuple[Value, ...]
     asks: bool
     tells: bool
     live: bool
-    words: AbstractSet[str] = field(default_factory=frozenset)
 
     @property
     def action(self) -> Action | None:
@@ -135,18 +128,20 @@ def read(text: str, known: AbstractSet[str], today: date) -> Message:
     quoted = [(value.start, value.end) for value in values if value.kind is Kind.QUOTED]
     spoken = [one for one in found if not any(start <= one.start < end for start, end in quoted)]
     lowered = _without(text, quoted).lower().replace("’", "'")
-    verbs = _actions(spoken, lowered, any(value.kind is Kind.NUMBER for value in values))
+    asks = _asks(text, lowered)
+    points = any(value.kind is Kind.NUMBER for value in values)
+    said = orders(Heard(spoken, lowered, greeting_end(text), asks, points))
     return Message(
         text=text,
         tokens=found,
         meanings=_meanings(spoken, lowered),
-        actions=tuple(verbs),
-        doubtful=frozenset(action for action, sure in verbs.items() if not sure),
+        actions=tuple(said.actions),
+        doubtful=frozenset(action for action, sure in said.actions.items() if not sure),
+        refused=said.refused,
         values=tuple(values),
-        asks=_asks(text, lowered),
+        asks=asks,
         tells=bool(_TELLING.search(lowered)),
         live=bool(_LIVE.search(lowered)),
-        words=frozenset(token.lower for token in spoken),
     )
 
 
@@ -162,7 +157,9 @@ def _corrected(token: Token, known: AbstractSet[str]) -> Token:
         return token
     if len(meanings(token.stem)) > 1 or not token.lower.isalpha():
         return token
-    meant = guessed(token.lower, VERBS) or guessed(token.lower, known)
+    # Nothing is deleted on a guess.
+    near = {one for one in known if ACTIONS.get(one) is not Action.DELETE}
+    meant = guessed(token.lower, GUESSED) or guessed(token.lower, near)
     return Token(token.text, token.lower, stem(meant), token.start, token.end) if meant else token
 
 
@@ -174,33 +171,6 @@ def _meanings(spoken: list[Token], lowered: str) -> frozenset[str]:
         for meaning in meanings(token.stem)
     }
     return phrase_meanings(lowered) | found
-
-
-def _actions(spoken: list[Token], lowered: str, points: bool) -> dict[Action, bool]:
-    """What is to be done, in the order it is said, and whether a verb surely said it.
-
-    A participle orders something only where the message points at one thing: "7 is finished" does,
-    "the finished ones" does not.
-    """
-    placed: list[tuple[int, Action, bool]] = []
-    for pattern, action in PHRASE_ACTIONS:
-        match = re.search(pattern, lowered)
-        if match:
-            # A phrase says more than the verb that begins it.
-            placed.append((match.start() - 1, action, True))
-    placed += [
-        (token.start, ACTIONS[token.stem], token.lower not in DOUBTFUL)
-        for token in spoken
-        if token.stem in ACTIONS and (points or not _participle(token.lower))
-    ]
-    found: dict[Action, bool] = {}
-    for _, action, sure in sorted(placed, key=lambda one: one[0]):
-        found[action] = found.get(action, False) or sure
-    return found
-
-
-def _participle(word: str) -> bool:
-    return word.endswith("ed") or word == "done"
 
 
 def _asks(text: str, lowered: str) -> bool:

@@ -15,7 +15,8 @@ MOST_PARAMETERS: Final = 60
 LONGEST_TEXT: Final = 2000
 # Patterns with these can take for ever on a text made for it.
 _INVOLVED: Final = re.compile(r"\)[*+{?]|\(\?|\\\d|\\[kg]")
-_REPEATS: Final = re.compile(r"[*+]|\{\d*,\}")
+_REPEATS: Final = re.compile(r"[*+?]|\{\d*,\d*\}")
+MOST_REPEATS: Final = 2
 _DATE_WORDS: Final = frozenset({"date", "day", "deadline"})
 _ID_WORDS: Final = frozenset({"id", "number", "code", "key", "identifier", "no"})
 
@@ -206,6 +207,5 @@ def _number(schema: Mapping[str, Any], key: str) -> float | None:
 
 
 def _harmless(pattern: str) -> bool:
-    return (
-        len(pattern) < 200 and not _INVOLVED.search(pattern) and len(_REPEATS.findall(pattern)) < 4
-    )
+    repeats = len(_REPEATS.findall(pattern))
+    return len(pattern) < 200 and not _INVOLVED.search(pattern) and repeats <= MOST_REPEATS

@@ -27,7 +27,6 @@ ASKED_OF_THING: Final = 1.2
 VALUE_USED: Final = 1.0
 VALUE_LEFT: Final = -0.9
 MISSING: Final = -0.8
-NAMED: Final = 6.0
 ABOUT_ITS_THING: Final = 0.8
 SEARCHED: Final = (1.2, 0.7, 0.4, 0.2, 0.1)
 
@@ -55,8 +54,7 @@ def scored(
     action is none.
     """
     shared = {term for term in message.meanings if term in profile.weights}
-    named = _is_named(profile, message)
-    if not named and not _touches(profile, message, shared):
+    if not _touches(profile, message, shared) or not _may(profile, message):
         return None
     extracted = extract(profile, message)
     asked = tuple(one for one in message.actions if one not in message.doubtful or one in possible)
@@ -66,7 +64,6 @@ def scored(
         "values": _values(profile, message, extracted),
         "question": _question(profile, message),
         "search": _searched(profile, found),
-        "name": NAMED if named else 0.0,
     }
     telling = sorted(
         shared, key=lambda term: (-profile.weights[term] * catalogue.rarity(term), term)
@@ -82,8 +79,11 @@ def connected(profile: Profile, message: Message) -> bool:
     return bool(_telling_name(profile) & message.meanings)
 
 
-def _is_named(profile: Profile, message: Message) -> bool:
-    return "_" in profile.name and profile.name.lower() in message.words
+def _may(profile: Profile, message: Message) -> bool:
+    """Whether the message leaves open that the tool is wanted; to delete, it has to be said."""
+    if profile.action is Action.DELETE and Action.DELETE not in message.actions:
+        return False
+    return profile.action not in message.refused
 
 
 def _touches(profile: Profile, message: Message, shared: set[str]) -> bool:

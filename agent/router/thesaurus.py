@@ -42,8 +42,13 @@ _VERBS: Final[Mapping[Action, str]] = {
 ACTIONS: Final[Mapping[str, Action]] = {
     stem(word): action for action, words in _VERBS.items() for word in words.split()
 }
-# The plain infinitives, against which misspelt ones are held.
-VERBS: Final = frozenset(word for words in _VERBS.values() for word in words.split())
+# The plain infinitives, against which misspelt ones are held; none that deletes.
+GUESSED: Final = frozenset(
+    word
+    for action, words in _VERBS.items()
+    if action is not Action.DELETE
+    for word in words.split()
+)
 # These are nouns or adjectives as often.
 DOUBTFUL: Final = word_set(
     "complete close set mark label note log plan start correct delay bin new tag open details "

@@ -57,6 +57,9 @@ def test_ids_are_made_where_none_are_given(served: Chat) -> None:
         ({"message": "x", "mood": "good"}, "Unknown: mood"),
         (["x"], "object"),
         (b"{no", "not JSON"),
+        (b"[" * 60_000, "not JSON"),
+        (rb'{"message": "\ud800"}', "UTF-8"),
+        (rb'{"message": "x", "\udfff": 1}', "UTF-8"),
         (b'{"message": "' + b"x" * 70_000 + b'"}', "more than 65536 bytes"),
     ],
 )

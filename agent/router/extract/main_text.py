@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from agent.router.extract.taken import Taken
@@ -12,6 +13,9 @@ from agent.router.profile import Profile
 from agent.router.thesaurus import ACTIONS, Action, meanings
 from agent.router.words import STOP_WORDS, Token, name_parts, stem, tokens, word_set
 
+LONGEST_TRIMMED: Final = 200
+# A message says what is sought behind one of its first words for that.
+MOST_SOUGHT: Final = 20
 EDGES: Final = " \t\r\n,.;:!?-–—\0\"'“”‘’"
 _SOUGHT: Final = re.compile(
     r"\b(?:mention(?:s|ing)?|contain(?:s|ing)?|about|regarding|concerning|matching|for|named|called"
@@ -74,19 +78,20 @@ def quoted(taken: Taken) -> Value | None:
 
 
 def trimmed(text: str) -> str:
-    """A text without what hangs over at its ends."""
+    """A text without what hangs over at its ends; nobody ends with hundreds of letters of that."""
     text = text.strip(EDGES)
-    while text:
-        polite = next((one for one in _POLITE if text.lower().endswith(f" {one}")), "")
-        last = _LAST_WORD.search(text[-14:])
+    head, tail = text[:-LONGEST_TRIMMED], text[-LONGEST_TRIMMED:]
+    while tail:
+        polite = next((one for one in _POLITE if tail.lower().endswith(f" {one}")), "")
+        last = _LAST_WORD.search(tail[-14:])
         if polite:
-            text = text[: -len(polite)]
+            tail = tail[: -len(polite)]
         elif last and last[1].lower() in _DANGLING:
-            text = text[: -len(last[1])]
+            tail = tail[: -len(last[1])]
         else:
-            return text
-        text = text.strip(EDGES)
-    return text
+            break
+        tail = tail.rstrip(EDGES)
+    return (head + tail).strip(EDGES)
 
 
 def _cut(text: str, one: Parameter) -> str:
@@ -117,8 +122,9 @@ def _sought(taken: Taken, profile: Profile) -> str | None:
     rest = taken.remaining()
     if profile.action is not Action.SEARCH and (match := _PROPER.search(rest)):
         return match[1]
-    for match in _SOUGHT.finditer(_GAP.sub(" ", rest)):
-        found = _INSIDE.sub("", trimmed(_GAP.sub(" ", rest)[match.end() :]))
+    rest = trimmed(_GAP.sub(" ", rest))
+    for match in islice(_SOUGHT.finditer(rest), MOST_SOUGHT):
+        found = _INSIDE.sub("", trimmed(rest[match.end() :]))
         found = _LEADING.sub("", trimmed(found))
         if found and not _only_things(found, profile):
             return found

@@ -102,14 +102,14 @@ def listing(*tools: Any) -> Iterator[HttpServer]:
         yield server
 
 
-def handshake() -> Sequence[Reply]:
-    """The answers to `initialize`, and to the notice that follows it."""
+def handshake(**headers: str) -> Sequence[Reply]:
+    """The answers to `initialize`, with these headers, and to the notice that follows it."""
     about = {
         "protocolVersion": PROTOCOL,
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "written by hand", "version": "1"},
     }
-    return json_reply(_result(0, about)), Reply(202, b"")
+    return json_reply(_result(0, about), 200, **headers), Reply(202, b"")
 
 
 def _result(number: int, result: Any) -> dict[str, Any]:

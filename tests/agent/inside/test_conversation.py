@@ -12,6 +12,7 @@ from langchain_core.tools import tool
 from agent import texts
 from agent.chat_agent import ChatAgent
 from agent.events import Done, Error, Event, Thinking, ToolCall
+from agent.modelled import WITHOUT_TOOLS
 from agent.settings import Settings
 from agent.states import AgentState
 from tests.agent.inside.servers import Served, served, small_server
@@ -24,6 +25,7 @@ SCRIPT = Script(
         "Say tea twice": [("double", {"word": "tea"})],
         "Say both twice": [("double", {"word": "a"}), ("double", {"word": "b"})],
         "Fail": [("fails", {})],
+        "Hang": [("hangs", {})],
         "What time is it?": [("clock", {})],
         "Break": [("breaks", {})],
         "Dream": [("no_such_tool", {})],
@@ -125,7 +127,8 @@ async def test_calls_of_tools_carry_the_ids_of_the_turn(model: OpenAiServer, sma
     before = len(small.asked("tools/call"))
     await turn(agent_with(model, small), "Say both twice")
     made = small.asked("tools/call")[before:]
-    assert [one["params"]["arguments"] for one in made] == [{"word": "a"}, {"word": "b"}]
+    # The two are made at the same time, so either may come first.
+    assert sorted(one["params"]["arguments"]["word"] for one in made) == ["a", "b"]
     assert {one["params"]["_meta"]["request_id"] for one in made} == {"r-1"}
     assert {one["params"]["_meta"]["thread_id"] for one in made} == {"t"}
 
@@ -180,6 +183,30 @@ async def test_a_server_lost_in_the_middle_is_told_and_the_agent_stays_alive(
     assert done(await turn(agent, "What time is it?")).final_output == "The tool says: noon"
     with served(small_server(), server.port):
         assert done(await turn(agent, "Say tea twice")).final_output == "The tool says: tea tea"
+
+
+async def test_a_tool_that_takes_too_long_degrades_the_turn(
+    model: OpenAiServer, small: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # C10 C17
+    monkeypatch.setattr("agent.mcp_tools.CALL_SECONDS", 0.2)
+    events = await turn(agent_with(model, small), "Hang")
+    assert [one.error for one in events if isinstance(one, Error)] == [texts.TOOL_TIMED_OUT]
+    assert done(events).status == "degraded"
+
+
+async def test_a_model_without_the_server_s_tools_is_told_and_the_turn_is_degraded(
+    model: OpenAiServer, small: Served
+) -> None:
+    # F2-06 F2-10 C17
+    with served(small_server()) as gone:
+        pass
+    events = await turn(agent_with(model, gone), "What time is it?")
+    assert [one.error for one in events if isinstance(one, Error)] == [texts.TOOLS_UNAVAILABLE]
+    assert (done(events).final_output, done(events).status) == ("The tool says: noon", "degraded")
+    await turn(agent_with(model, small), "Hello")
+    prompts = [sent["messages"][0]["content"] for _, sent in model.requests]
+    assert [WITHOUT_TOOLS in prompt for prompt in prompts] == [True, True, False]
 
 
 def with_tools(agent: ChatAgent) -> bool:

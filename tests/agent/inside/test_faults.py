@@ -152,6 +152,42 @@ def test_a_secret_in_an_address_stays_out_of_the_log(caplog: pytest.LogCaptureFi
     assert "http://127.0.0.1:9/mcp" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "me:hush@127.0.0.1:9/mcp",
+        "http://me:hu/hush@127.0.0.1:9/mcp",
+        "http://me:hush?hush@127.0.0.1:9/mcp",
+        "http://me:hush@[127.0.0.1/mcp",
+        "http:\\\\me:hush@127.0.0.1:9/mcp",
+        "http://me:hush@127.0.0.1:hush/mcp?key=hush#hush@",
+    ],
+)
+def test_a_password_in_a_misspelt_address_stays_out_of_the_log(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = ChatAgent(Settings(mcp_url=url, model_base_url=url))
+    assert agent.state is AgentState.MCP_FAILED
+    assert "hush" not in caplog.text
+    assert "hush" not in repr(agent.settings)
+
+
+def test_a_key_that_cannot_be_sent_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    headers = {"Authorization": "Bearer hush\nhush"}
+    with http_server() as server:
+        ChatAgent(Settings(mcp_url=f"{server.url}/mcp", mcp_headers=headers))
+    assert "a header cannot be sent as it is" in caplog.text
+    assert "hush" not in caplog.text
+
+
+def test_tools_do_not_show_how_their_server_is_reached() -> None:
+    with served(small_server()) as server:
+        url = server.url.replace("http://", "http://me:hush@")
+        agent = ChatAgent(Settings(mcp_url=url, mcp_headers={"X-Key": "hush"}))
+    assert len(agent.tools) == 3
+    assert "hush" not in repr(agent.tools)
+
+
 def states(agent: ChatAgent, tool: McpTool) -> tuple[AgentState, McpState, bool]:
     return agent.state, agent.mcp_state, tool.available
 

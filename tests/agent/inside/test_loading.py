@@ -229,6 +229,40 @@ def test_a_bad_definition_costs_that_tool_alone(caplog: pytest.LogCaptureFixture
         assert any(text.startswith(f"MCP tool '{name}' was left out: ") for _, text in told), name
 
 
+def referring(levels: int) -> dict[str, Any]:
+    """A schema in which each definition refers twice to the one before."""
+    before = ({"$ref": f"#/$defs/d{level}"} for level in range(levels))
+    defined = {
+        f"d{level}": {"type": "object", "properties": {"a": one, "b": one}}
+        for level, one in enumerate(before, 1)
+    }
+    top = {"x": {"$ref": f"#/$defs/d{levels}"}}
+    return {"type": "object", "properties": top, "$defs": {"d0": {"type": "string"}, **defined}}
+
+
+def among(count: int) -> dict[str, Any]:
+    """A schema in which each definition refers to all."""
+    to_all = {f"p{one}": {"$ref": f"#/$defs/d{one}"} for one in range(count)}
+    defined = {f"d{one}": {"type": "object", "properties": to_all} for one in range(count)}
+    return {"type": "object", "properties": to_all, "$defs": defined}
+
+
+def test_a_schema_that_grows_without_end_costs_that_tool_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # F1-11
+    schemas = {"good": SCHEMA, "tower": referring(24), "web": among(12), "small": referring(6)}
+    tree = {**SCHEMA, "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
+    listed = {**schemas, "tree": tree}
+    with listing(*({"name": key, "inputSchema": one} for key, one in listed.items())) as server:
+        agent = agent_of(server)
+    assert names(agent) == ["good", "small", "tree"]
+    why = "its inputSchema has more than 10000 parts, references followed"
+    assert logged(caplog) == [
+        (logging.ERROR, f"MCP tool '{name}' was left out: {why}") for name in ("tower", "web")
+    ]
+
+
 def test_names_that_are_no_identifiers_get_one(caplog: pytest.LogCaptureFixture) -> None:
     # S1-025 C01
     given = ["a-b", "a_b", "a.b", "2nd", "größe", "x" * 80]

@@ -50,6 +50,12 @@ def test_other_text_stays_as_it_is() -> None:
         assert readable(text) == text
 
 
+def test_what_is_nested_too_deeply_stays_as_it_is() -> None:
+    for text in ("[" * 900 + "]" * 900, '{"a":' * 900 + "1" + "}" * 900, "[" * 100_000):
+        assert readable(text) == text
+        assert complaint(text) == text
+
+
 def test_of_an_error_the_message_and_the_advice_are_told() -> None:
     error = {"code": -32602, "message": "No such id.", "data": {"suggestion": "List them."}}
     assert complaint(json.dumps({"error": error})) == "No such id. List them."

@@ -66,6 +66,30 @@ def test_a_variable_that_cannot_be_read_is_named(name: str, value: str) -> None:
         Settings.from_environment({name: value})
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("MCP_API_KEY", "hush\nhush", "Authorization"),
+        ("MCP_API_KEY", "hüsh", "Authorization"),
+        ("MCP_HEADERS", '{"X-Team": "hush\\u0000"}', "X-Team"),
+        ("MCP_HEADERS", '{"hush\\n": "x"}', "MCP_HEADERS has a name"),
+        ("MCP_HEADERS", "[" * 100_000, "MCP_HEADERS takes"),
+    ],
+)
+def test_a_header_that_cannot_be_sent_is_named_and_not_shown(
+    name: str, value: str, told: str
+) -> None:
+    with pytest.raises(BadSetting, match=told) as raised:
+        Settings.from_environment({name: value})
+    assert "sh" not in str(raised.value)
+
+
+def test_blanks_around_the_value_of_a_header_are_left_off() -> None:
+    given = {"MCP_API_KEY": " cp_one\n", "MCP_HEADERS": '{"X-Team": " search\\n"}'}
+    headers = Settings.from_environment(given).mcp_headers
+    assert headers == {"Authorization": "Bearer cp_one", "X-Team": "search"}
+
+
 @pytest.mark.parametrize("model", ["nobody:large", "anthropic:claude", "gpt"])
 def test_a_model_that_cannot_be_used_is_named_at_the_start(model: str) -> None:
     with pytest.raises(BadSetting, match=f"MODEL {model} cannot be used"):

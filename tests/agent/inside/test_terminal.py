@@ -28,6 +28,11 @@ def test_without_settings_it_says_what_is_missing(
     assert "neither a language model nor a tool" in printed
 
 
+def test_what_cannot_be_written_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    program._write("half a pair: \ud83d")
+    assert capsys.readouterr().out == r"half a pair: \ud83d"
+
+
 def test_a_setting_that_cannot_be_used_ends_both_programs_with_a_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
