@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from agent.router.words import stem, word_set
@@ -149,6 +150,7 @@ PHRASE_ACTIONS: Final[tuple[tuple[str, Action], ...]] = (
 )
 
 
+@lru_cache(maxsize=8192)
 def alternatives(word_stem: str) -> frozenset[str]:
     """The words that may be said in place of one."""
     return frozenset(
