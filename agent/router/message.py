@@ -11,9 +11,28 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
+from agent.router.asking import (
+    DISMISSING,
+    DOCUMENTS,
+    HOW,
+    INVENTING,
+    LIVE,
+    TELLING,
+    asks,
+    names,
+    sought,
+)
 from agent.router.dates import named_days
 from agent.router.orders import Heard, orders
-from agent.router.thesaurus import ACTIONS, GUESSED, READING, Action, meanings, phrase_meanings
+from agent.router.thesaurus import (
+    ACTIONS,
+    GUESSED,
+    READING,
+    WRITING,
+    Action,
+    meanings,
+    phrase_meanings,
+)
 from agent.router.words import STOP_WORDS, Token, guessed, stem, tokens
 
 LONGEST_READ: Final = 5000
@@ -44,19 +63,6 @@ _SPAN_UNITS: Final = {
 }
 _GREETING: Final = re.compile(
     r"^\s*(?:(?:hi|hey|hello|good (?:morning|evening|afternoon)|dear \w+|ok|okay|so|well|um+|please)\b[\s,!.:-]*)+",
-    re.IGNORECASE,
-)
-_ASKING: Final = re.compile(
-    r"\b(?:what|which|who|whom|whose|when|where|why|how|whats|what's|who's|is|are|was|were|does|did)\b",
-    re.IGNORECASE,
-)
-_TELLING: Final = re.compile(
-    r"\b(?:tell (?:me|us)|explain|describe|summari[sz]e|answer|overview|find out|question)\b",
-    re.IGNORECASE,
-)
-# What no store of documents and no catalogue knows: how the world is at this moment.
-_LIVE: Final = re.compile(
-    r"\b(?:weather|temperature|traffic|stock price|exchange rate|what time is it|the time now|breaking news)\b",
     re.IGNORECASE,
 )
 
@@ -99,6 +105,18 @@ class Message:
     asks: bool
     tells: bool
     live: bool
+    # It says that the answer is in documents: "look it up in our docs".
+    from_documents: bool
+    # What it wants made up: a joke, a poem.
+    invents: str
+    # It asks how something is done, which is no order to do it.
+    asks_how: bool
+    # It says that nothing is to be done.
+    dismissed: bool
+    # Numbers that stand right behind the verb: "close 17".
+    pointed: tuple[Value, ...]
+    # What a question is after: breeds, in "which sheep breeds are there?".
+    sought: AbstractSet[str]
 
     @property
     def action(self) -> Action | None:
@@ -126,22 +144,33 @@ def read(text: str, known: AbstractSet[str], today: date) -> Message:
     found = tuple(_corrected(token, known) for token in tokens(text))
     values = _values(text, today)
     quoted = [(value.start, value.end) for value in values if value.kind is Kind.QUOTED]
-    spoken = [one for one in found if not any(start <= one.start < end for start, end in quoted)]
+    spoken = [one for one in found if not _inside(one, quoted)]
     lowered = _without(text, quoted).lower().replace("’", "'")
-    asks = _asks(text, lowered)
+    wonders = asks(lowered[greeting_end(text) :])
+    documents = DOCUMENTS.search(lowered)
+    invented = INVENTING.match(lowered[greeting_end(text) :])
+    # Where to look is not what to look for.
+    told = [one for one in spoken if not documents or not _inside(one, [documents.span()])]
+    pointed = tuple(one for one in values if _is_pointed(one, spoken, text))
     points = any(value.kind is Kind.NUMBER for value in values)
-    said = orders(Heard(spoken, lowered, greeting_end(text), asks, points))
+    said = orders(Heard(spoken, lowered, greeting_end(text), wonders, points))
     return Message(
         text=text,
         tokens=found,
-        meanings=_meanings(spoken, lowered),
+        meanings=_meanings(told, lowered, names(text)),
         actions=tuple(said.actions),
         doubtful=frozenset(action for action, sure in said.actions.items() if not sure),
         refused=said.refused,
         values=tuple(values),
-        asks=asks,
-        tells=bool(_TELLING.search(lowered)),
-        live=bool(_LIVE.search(lowered)),
+        asks=wonders,
+        tells=bool(TELLING.search(lowered)),
+        live=bool(LIVE.search(lowered)),
+        from_documents=documents is not None,
+        invents=stem(invented[1]) if invented else "",
+        asks_how=bool(HOW.search(lowered)),
+        dismissed=bool(DISMISSING.search(lowered)),
+        pointed=pointed,
+        sought=sought(lowered),
     )
 
 
@@ -163,20 +192,34 @@ def _corrected(token: Token, known: AbstractSet[str]) -> Token:
     return Token(token.text, token.lower, stem(meant), token.start, token.end) if meant else token
 
 
-def _meanings(spoken: list[Token], lowered: str) -> frozenset[str]:
+def _meanings(
+    spoken: list[Token], lowered: str, named: Sequence[tuple[int, int]]
+) -> frozenset[str]:
     found = {
         meaning
         for token in spoken
         if token.lower not in STOP_WORDS
-        for meaning in meanings(token.stem)
+        for meaning in ((token.stem,) if _inside(token, named) else meanings(token.stem))
     }
     return phrase_meanings(lowered) | found
 
 
-def _asks(text: str, lowered: str) -> bool:
-    rest = lowered[greeting_end(text) :]
-    return "?" in rest or any(
-        _ASKING.match(part.strip()) for part in re.split(r"[:,.!;]\s", rest[:1000])
+def _inside(token: Token, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= token.start < end for start, end in spans)
+
+
+def _is_pointed(value: Value, spoken: Sequence[Token], text: str) -> bool:
+    """Whether a number stands for a thing: right behind the verb, and counting nothing."""
+    before = [one for one in spoken if one.end <= value.start][-1:]
+    after = [one for one in spoken if one.start >= value.end][:1]
+    between = text[value.end : after[0].start].strip() if after else ""
+    counts = bool(after) and not between and after[0].lower not in STOP_WORDS
+    named = bool(after) and after[0].stem in ACTIONS
+    return (
+        value.kind is Kind.NUMBER
+        and bool(before)
+        and ACTIONS.get(before[0].stem) in WRITING
+        and (named or not counts)
     )
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent.router.parameters import Parameter, Type, parameters
-from agent.router.thesaurus import ACTIONS, Action, meanings, phrase_meanings
+from agent.router.thesaurus import ACTIONS, READING, Action, alternatives, meanings, phrase_meanings
 from agent.router.values import Offered
-from agent.router.words import STOP_WORDS, name_parts, stem, stems
+from agent.router.words import STOP_WORDS, name_parts, stem, stems, tokens
 
 LONGEST_DESCRIPTION: Final = 4000
 # Among fewer tools than this, what all of them have still tells something.
 FEW: Final = 12
+LONG: Final = 6
 NAME: Final = 1.0
 LEAD: Final = 0.75
 REST: Final = 0.4
@@ -40,6 +41,8 @@ class Profile:
     weights: Mapping[str, float]
     nouns: frozenset[str]
     action: Action | None
+    # What its description begins with, where that is another way to read than its name tells.
+    also_reads: Action | None
     answers_questions: bool
     is_general: bool
     vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -62,9 +65,13 @@ class Catalogue:
         described = {tool.name: _description(tool) for tool in usable}
         self.profiles = tuple(_profile(tool, names, described) for tool in usable)
         self._frequency = Counter(term for one in self.profiles for term in one.weights)
-        self.known = frozenset(
+        parts = frozenset(
             stem(part) for name in names for part in name_parts(name) if len(part) > 2
         )
+        # Short words are too near to others to be guessed for what they only mean as well.
+        self.known = parts | {
+            word for part in parts for word in alternatives(part) if len(word) >= LONG
+        }
 
     def rarity(self, term: str) -> float:
         """How much a meaning tells tools apart."""
@@ -92,6 +99,7 @@ def _profile(tool: Offered, names: Sequence[str], described: Mapping[str, str]) 
         weights=weights,
         nouns=nouns | _meanings(word for word in stems(lead)[:8] if word not in ACTIONS),
         action=action,
+        also_reads=_also_reads(action, lead),
         answers_questions=_takes_question(asked, own),
         is_general=bool({"general", "basic", "default"} & set(stems(own))),
         vocabulary={one.name: _vocabulary(one, described) for one in _all(taken)},
@@ -124,6 +132,12 @@ def _action(name: str, lead: str) -> Action | None:
             return ACTIONS[stem(part)]
     verb = stems(lead)[:1]
     return ACTIONS.get(verb[0]) if verb else None
+
+
+def _also_reads(action: Action | None, lead: str) -> Action | None:
+    verb = next((stem(token.lower) for token in tokens(lead)[:1]), "")
+    found = ACTIONS.get(verb)
+    return found if action in READING and found in READING else None
 
 
 def _weights(name: str, lead: str, rest: str, taken: Sequence[Parameter]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from agent.router.message import read
 from agent.router.profile import Catalogue
-from agent.router.scoring import LEAST, connected, scored
+from agent.router.scoring import LEAST, connected, only_asked_how, points_at, scored
 from agent.router.values import Choice, Offered
 
 Search = Callable[[str], Awaitable[Sequence[str]]]
@@ -44,11 +44,20 @@ class Router:
         heard = read(message, self._catalogue.known, self._today())
         found = await self._found(message)
         profiles = self._catalogue.profiles
+        unmade = heard.invents and not any(heard.invents in one.weights for one in profiles)
+        if heard.dismissed or unmade or any(only_asked_how(one, heard) for one in profiles):
+            return None
+        pointing = [one for one in profiles if points_at(one, heard)]
         possible = {one.action for one in profiles if one.action and connected(one, heard)}
         fitting = [
             one
             for profile in profiles
-            if (one := scored(profile, heard, self._catalogue, found, possible)) is not None
+            if (
+                one := scored(
+                    profile, heard, self._catalogue, found, possible, alone=pointing == [profile]
+                )
+            )
+            is not None
         ]
         best = min(
             fitting,

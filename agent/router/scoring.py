@@ -28,6 +28,11 @@ VALUE_USED: Final = 1.0
 VALUE_LEFT: Final = -0.9
 MISSING: Final = -0.8
 ABOUT_ITS_THING: Final = 0.8
+POINTED: Final = 2.0
+SOUGHT: Final = 1.2
+FROM_DOCUMENTS: Final = 3.0
+# In a name these say which one of a thing; alone they are about nothing.
+_QUALIFYING: Final = frozenset({"last", "first", "next", "all", "by", "full", "current", "latest"})
 SEARCHED: Final = (1.2, 0.7, 0.4, 0.2, 0.1)
 
 
@@ -47,14 +52,18 @@ def scored(
     catalogue: Catalogue,
     found: Sequence[str],
     possible: AbstractSet[Action],
+    *,
+    alone: bool = False,
 ) -> Scored | None:
     """The score of a tool; None when nothing at all connects it with the message.
 
     `possible` are the actions of all tools that are connected with it: a doubtful verb of any other
-    action is none.
+    action is none. `alone` says that no other tool does what the message orders of a number.
     """
     shared = {term for term in message.meanings if term in profile.weights}
-    if not _touches(profile, message, shared) or not _may(profile, message):
+    if not alone and not _touches(profile, message, shared):
+        return None
+    if not _may(profile, message):
         return None
     extracted = extract(profile, message)
     asked = tuple(one for one in message.actions if one not in message.doubtful or one in possible)
@@ -64,6 +73,8 @@ def scored(
         "values": _values(profile, message, extracted),
         "question": _question(profile, message),
         "search": _searched(profile, found),
+        "number": POINTED if alone else 0.0,
+        "sought": _sought(profile, message),
     }
     telling = sorted(
         shared, key=lambda term: (-profile.weights[term] * catalogue.rarity(term), term)
@@ -86,17 +97,56 @@ def _may(profile: Profile, message: Message) -> bool:
     return profile.action not in message.refused
 
 
+def only_asked_how(profile: Profile, message: Message) -> bool:
+    """Whether a message asks how to do what the tool does; neither it nor documents tell that."""
+    return (
+        message.asks_how
+        and not message.from_documents
+        and profile.action in message.refused
+        and profile.action in message.actions
+        and connected(profile, message)
+    )
+
+
 def _touches(profile: Profile, message: Message, shared: set[str]) -> bool:
     """Whether a message is about what the tool is about, or asks what it could answer."""
     if profile.answers_questions:
         if message.live or not message.meanings:
             return False
+        if message.from_documents:
+            return True
         return message.asks or message.tells or bool(shared & _telling_name(profile))
     if _telling_name(profile) & message.meanings:
         return True
     if profile.nouns & message.meanings and _said(profile, message) > 1:
         return True
-    return _dates_spoken_of(profile, message) or _shaped(profile, message)
+    return (
+        _dates_spoken_of(profile, message)
+        or _shaped(profile, message)
+        or _lists_spoken_of(profile, message)
+    )
+
+
+def _lists_spoken_of(profile: Profile, message: Message) -> bool:
+    """So may what things are sorted under: "everything tagged infra"."""
+    return profile.action in READING and any(
+        one.type is Type.TEXTS and one.meanings & message.meanings for one in profile.parameters
+    )
+
+
+def points_at(profile: Profile, message: Message) -> bool:
+    """Whether the message orders what the tool does, of a thing that it gives only the number of."""
+    numbers = [one for one in message.values if one.kind is Kind.NUMBER]
+    if profile.action is Action.DELETE and len(numbers) > 1:
+        # Which of them is meant is a guess, and nothing is deleted on one.
+        return False
+    numbered = [one for one in profile.required if one.is_id and one.type is Type.INTEGER]
+    return (
+        profile.action in (Action.UPDATE, Action.DELETE)
+        and message.action is profile.action
+        and bool(message.pointed)
+        and len(numbered) == len(profile.required) == 1
+    )
 
 
 def _dates_spoken_of(profile: Profile, message: Message) -> bool:
@@ -127,7 +177,7 @@ def _said(profile: Profile, message: Message) -> int:
 
 
 def _telling_name(profile: Profile) -> set[str]:
-    return {stem(part) for part in name_parts(profile.name)} - set(ACTIONS)
+    return {stem(part) for part in name_parts(profile.name)} - set(ACTIONS) - _QUALIFYING
 
 
 def _words(profile: Profile, shared: set[str], catalogue: Catalogue) -> float:
@@ -154,7 +204,7 @@ def _verb(
     if not asked or action is None:
         spoken_of = connected(profile, message) or _dates_spoken_of(profile, message)
         return ASKED_OF_THING if message.asks and spoken_of else 0.0
-    if asked[0] is action:
+    if asked[0] in (action, profile.also_reads):
         return SAME_ACTION
     return OTHER_READING
 
@@ -210,8 +260,16 @@ def _values(profile: Profile, message: Message, extracted: Extracted) -> float:
 def _question(profile: Profile, message: Message) -> float:
     if not profile.answers_questions:
         return 0.0
-    asked = QUESTION if message.asks or message.tells else 0.0
+    asked = QUESTION if message.asks or message.tells or message.from_documents else 0.0
+    if message.from_documents and stem("document") in profile.weights:
+        asked += FROM_DOCUMENTS
     return asked + (GENERAL if profile.is_general else 0.0)
+
+
+def _sought(profile: Profile, message: Message) -> float:
+    """The last noun of a name is what the tool gives."""
+    given = [stem(part) for part in name_parts(profile.name) if stem(part) not in ACTIONS][-1:]
+    return SOUGHT if message.sought & set(given) and not profile.answers_questions else 0.0
 
 
 def _searched(profile: Profile, found: Sequence[str]) -> float:

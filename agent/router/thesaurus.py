@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from agent.router.words import stem, word_set
@@ -33,11 +34,11 @@ _VERBS: Final[Mapping[Action, str]] = {
     "append start draft log jot plan",
     Action.LIST: "list show display view see enumerate browse overview print",
     Action.SEARCH: "search find locate seek lookup mention contain query",
-    Action.GET: "get fetch give read retrieve check details tell describe inspect",
+    Action.GET: "get fetch give gimme read retrieve check details tell describe inspect",
     Action.UPDATE: "update change set edit modify rename retitle move push postpone reschedule mark "
     "complete finish done tick close archive reopen raise lower increase decrease tag label assign "
     "adjust bump defer delay alter replace correct shift",
-    Action.DELETE: "delete remove erase drop discard trash purge destroy scrap bin wipe",
+    Action.DELETE: "delete remove erase drop discard trash purge destroy scrap bin wipe rm del",
 }
 ACTIONS: Final[Mapping[str, Action]] = {
     stem(word): action for action, words in _VERBS.items() for word in words.split()
@@ -67,7 +68,7 @@ _GROUPS: Final = (
     "archived archive shelved",
     "active open reopen reopened pending unfinished",
     "tag tagged label labelled labeled category",
-    "priority urgency importance",
+    "priority prio urgency importance",
     "title name called titled named rename retitle",
     "description note notes text body details",
     "due deadline by",
@@ -88,7 +89,7 @@ _GROUPS: Final = (
     "metric statistic statistics stats figure count usage",
     "fail failed failure failing error broken",
     "date day when",
-    "updated update refresh refreshed recent latest up-to-date current",
+    "updated update refresh refreshed fresh stale recent latest up-to-date current",
     "breed race",
     "available exist existing possible",
     "detail details detailed info information",
@@ -128,7 +129,8 @@ PHRASES: Final[tuple[tuple[str, str], ...]] = (
     (r"\bto[- ]dos?\b", "todo"),
     (r"\b(?:have|need|got|ought) to\b", "todo"),
     (r"\bmy list\b|\bthe list\b", "todo"),
-    (r"\b(?:don't|dont|not|never) forget\b", "todo"),
+    (r"\b(?:don't|dont|not|never) (?:let (?:me|us) )?forget\b", "todo"),
+    (r"\bon (?:my|our) (?:plate|agenda)\b", "todo"),
     (r"\bfamily tree\b|\bblood ?line\b", "lineage"),
     (r"\bcan(?:'t|not) afford\b", "costly"),
     (r"\bdouble[- ]check\b", "corrective"),
@@ -141,11 +143,19 @@ PHRASE_ACTIONS: Final[tuple[tuple[str, Action], ...]] = (
     (r"\blook(?:ing)? (?:for|up|through)\b|\bis there\b|\bare there any\b", Action.SEARCH),
     (r"\bdo i have (?:a|an|any)\b|\bwith the word\b", Action.SEARCH),
     (
-        r"\bremind me\b|\b(?:don't|dont|not|never) forget\b|\bput\b.{1,200}\bon (?:my|the)\b",
+        r"\bremind me\b|\b(?:don't|dont|not|never) (?:let (?:me|us) )?forget\b|\bput\b.{1,200}\bon (?:my|the)\b",
         Action.CREATE,
     ),
     (r"\btick(?:ed)? off\b|\bcross(?:ed)? off\b|\bi(?:'m| am) done\b", Action.UPDATE),
 )
+
+
+@lru_cache(maxsize=8192)
+def alternatives(word_stem: str) -> frozenset[str]:
+    """The words that may be said in place of one."""
+    return frozenset(
+        word for group in _GROUPS if stem(group.split()[0]) == word_stem for word in group.split()
+    )
 
 
 def phrase_meanings(lowered: str) -> frozenset[str]:

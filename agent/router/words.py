@@ -34,7 +34,7 @@ STOP_WORDS: Final = word_set(
     "hello thanks thank ok okay about after before until till since between during through "
     "among within into over up down out off again also too only more most much many few own "
     "same such i'm i've i'd i'll it's that's what's don't dont doesn't can't cant let's want "
-    "need like one go get got give gives given answers answer use uses used using say says it"
+    "need like one go get got give gives given answers answer use uses used using say says gets found mean means"
 )
 
 

@@ -10,7 +10,7 @@ from agent.router.extract.taken import Taken
 from agent.router.message import Kind
 from agent.router.parameters import Parameter, Type
 from agent.router.profile import Profile
-from agent.router.thesaurus import meanings
+from agent.router.thesaurus import alternatives, meanings
 from agent.router.words import Token, name_parts, stem, word_set
 
 # Everyday words: as a choice they count only beside the name of the parameter.
@@ -42,15 +42,18 @@ def take_choices(taken: Taken, profile: Profile, wanted: Sequence[Parameter]) ->
         elif one.type is Type.TEXT and not one.is_id:
             known = profile.vocabulary.get(one.name, ())
             if len(known) > 1:
-                _take_choice(taken, one, known)
+                # Codes are said as they are written.
+                _take_choice(taken, one, known, ways=(True,))
 
 
-def _take_choice(taken: Taken, one: Parameter, choices: Sequence[str]) -> None:
+def _take_choice(
+    taken: Taken, one: Parameter, choices: Sequence[str], ways: Sequence[bool] = (True, False)
+) -> None:
     for value in taken.free(Kind.SPAN):
         if value.text in choices:
             taken.take(one.name, value.text, value)
             return
-    for exact in (True, False):
+    for exact in ways:
         for token in _spoken(taken):
             choice = _chosen(token, choices, exact)
             if choice is None or (choice.lower() in _EVERYDAY and not _beside(taken, token, one)):
@@ -75,9 +78,14 @@ def _chosen(token: Token, choices: Sequence[str], exact: bool) -> str | None:
     said = set(meanings(token.stem))
     for choice in choices:
         parts = name_parts(choice)
-        if len(parts) == 1 and said & set(meanings(stem(parts[0]))):
+        if len(parts) == 1 and said & _own_meanings(stem(parts[0])):
             return choice
     return None
+
+
+def _own_meanings(word_stem: str) -> frozenset[str]:
+    """What a choice is said as; where it heads a group itself, what else it may mean is left out."""
+    return frozenset({word_stem} if alternatives(word_stem) else meanings(word_stem))
 
 
 def _beside(taken: Taken, token: Token, one: Parameter) -> bool:

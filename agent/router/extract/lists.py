@@ -13,7 +13,7 @@ from agent.router.thesaurus import meanings
 from agent.router.words import STOP_WORDS, Token, stem
 
 _THING_FIRST: Final = re.compile(r"\s+(?:\w+\s+)?#?\d+\s+(?:with|as)\b", re.IGNORECASE)
-_START: Final = re.compile(r"\s*(?::|=|(?:as|with|to)\b(?!\s+\d))?\s*", re.IGNORECASE)
+_START: Final = re.compile(r"\s*(?::|=|(?:as|with|to|is|are)\b(?!\s+\d))?\s*", re.IGNORECASE)
 _ITEM: Final = re.compile(
     r"\s*(?:[\"'“‘](?P<quoted>[^\"'”’]{1,60})[\"'”’]|#?(?P<word>[\w-]{1,60}))"
 )
@@ -42,6 +42,7 @@ def _listed(text: str, name: Token, others: AbstractSet[str]) -> tuple[list[str]
     start = _START.match(text, between.end() if between else name.end)
     place = start.end() if start else name.end
     items: list[str] = []
+    ending = False
     while (item := _ITEM.match(text, place)) is not None:
         word = item["quoted"] or item["word"]
         if word.lower() in STOP_WORDS or (items and stem(word.lower()) in others):
@@ -49,7 +50,9 @@ def _listed(text: str, name: Token, others: AbstractSet[str]) -> tuple[list[str]
         items.append(word)
         place = item.end()
         join = _JOIN.match(text, place)
-        if join is None:
+        # The last of a list comes after "and"; behind a further comma something else begins.
+        if join is None or (ending and join.group().strip() == ","):
             break
+        ending = "and" in join.group().lower()
         place = join.end()
     return items, place

@@ -29,6 +29,8 @@ _INSIDE: Final = re.compile(
 _PROPER: Final = re.compile(
     r"\b(?:in|for|of|at|from|near|to|about)\s((?:[^\W\d_a-z][\w'’-]{0,40}\s?)+)(?<=\w)"
 )
+# What a text is followed by when the order comes last: "…, can you put that on my list".
+_ASKED_AFTER: Final = re.compile(r"[,.;]\s*(?:can|could|would|will) you\b", re.IGNORECASE)
 _LEADING: Final = re.compile(r"^(?:the|a|an|my|any|some|that|this)\s+", re.IGNORECASE)
 _GAP: Final = re.compile(r"\0+")
 _SENTENCES: Final = re.compile(r"(?<=[?!.])\s")
@@ -43,7 +45,7 @@ _POLITE: Final = (
     *("can you", "could you", "would you", "will you"),
 )
 _OPENERS: Final = word_set(
-    "i you we can could would should will please pls hey hi hello kindly really must need have want "
+    "let i you we can could would should will please pls hey hi hello kindly really must need have want "
     "to me my a an the new that this it not forget mind do don't dont for called titled named with of "
     "on about is it's just also some another us at all be so by in list entry item point"
 )
@@ -149,6 +151,9 @@ def _content(taken: Taken, profile: Profile) -> str | None:
     # What stands before the first other argument; all that is left, where nothing does.
     first = rest.split("\0", 1)[0]
     rest = first if _substance(first) else _GAP.sub(" ", rest)
+    aside = _ASKED_AFTER.search(rest)
+    if aside and _substance(rest[: aside.start()]):
+        rest = rest[: aside.start()]
     text = trimmed(_without_place(trimmed(rest), profile))
     return text if _substance(text) else None
 
@@ -179,6 +184,9 @@ def _substance(text: str) -> bool:
 
 def _order_end(taken: Taken, profile: Profile) -> int:
     """Where the order ends: after the verb, the thing, and the words that join them to the content."""
+    headed = _heading_end(taken, profile)
+    if headed:
+        return headed
     ordered = False
     for token in taken.message.tokens:
         verb = ACTIONS.get(token.stem) is Action.CREATE
@@ -191,6 +199,16 @@ def _order_end(taken: Taken, profile: Profile) -> int:
         elif ordered and token.lower in _NAMING:
             return token.end
     return len(taken.message.text) if ordered else 0
+
+
+def _heading_end(taken: Taken, profile: Profile) -> int:
+    """Where a heading that orders and ends with the thing is over: `… on my todo list: `."""
+    head, colon, _ = taken.message.text.partition(":")
+    words = tokens(head)
+    orders = any(ACTIONS.get(word.stem) is Action.CREATE for word in words)
+    last = [word for word in words[-2:] if word.lower not in ("list", "item", "entry")][-1:]
+    named = any(set(meanings(word.stem)) & _own_nouns(profile) for word in last)
+    return len(head) + 1 if colon and orders and named else 0
 
 
 def _own_nouns(profile: Profile) -> set[str]:

@@ -14,6 +14,7 @@ from agent.router.thesaurus import meanings
 from agent.router.words import Token, stem
 
 LEAST: Final = 1.5
+SHORT_SCALE: Final = 10
 # Words that may stand between a name and its number.
 _JOINING: Final = frozenset(
     {
@@ -57,6 +58,21 @@ def take_numbers(taken: Taken, profile: Profile, wanted: Sequence[Parameter]) ->
         taken.take(one.name, _converted(value, one), value)
         _cue(taken, value, one)
     _take_extremes(taken, wanted)
+    _take_initialled(taken, wanted)
+
+
+def _take_initialled(taken: Taken, wanted: Sequence[Parameter]) -> None:
+    """`P4` is 4 on a short scale whose name begins so."""
+    for one in wanted:
+        most = one.schema.get("maximum")
+        if one.type is not Type.INTEGER or one.is_id or one.name in taken.arguments:
+            continue
+        if not isinstance(most, int) or most > SHORT_SCALE or "minimum" not in one.schema:
+            continue
+        match = re.search(rf"\b{re.escape(one.name[0])}(\d)\b", taken.message.text, re.IGNORECASE)
+        if match and one.allows(int(match[1])):
+            taken.take(one.name, int(match[1]))
+            taken.cue(match.start(), match.end())
 
 
 def _numeric(one: Parameter) -> bool:
@@ -104,7 +120,7 @@ def _affinity(message: Message, value: Value, one: Parameter, profile: Profile) 
     if value.ordinal and after and set(meanings(after[0].stem)) & one.meanings:
         score += 3.0
     if one.is_id:
-        score += _pointing(value, before, one, profile)
+        score += _pointing(message, value, before, one, profile)
     elif value.marked:
         score -= 2.0
     return score
@@ -135,7 +151,7 @@ def _named_after(after: Sequence[Token], one: Parameter) -> float:
     if near[0] in one.words or (near[0] in one.about and near[0] not in _JOINING):
         return 1.8
     phrase = " ".join(token.lower for token in after)
-    if "per" in near and re.search(r"\bper (\w+)", one.description):
+    if "per" in near and not after[0].is_number and re.search(r"\bper (\w+)", one.description):
         match = re.search(r"\bper (\w+)", one.description)
         return 3.2 if match and f"per {match[1]}" in phrase else 0.0
     return 0.0
@@ -145,10 +161,14 @@ def _mentioned(message: Message, named: frozenset[str], place: int) -> bool:
     return any(set(meanings(token.stem)) & named for token in message.tokens if token.end <= place)
 
 
-def _pointing(value: Value, before: Sequence[Token], one: Parameter, profile: Profile) -> float:
+def _pointing(
+    message: Message, value: Value, before: Sequence[Token], one: Parameter, profile: Profile
+) -> float:
     """How much a value looks like the name of one thing."""
     score = 0.0
     if value.marked or (before and before[0].lower in ("number", "no", "nr", "id", "#")):
+        score += 1.6
+    if value in message.pointed and one.required and one.type is Type.INTEGER:
         score += 1.6
     things = profile.nouns & {meaning for token in before[:2] for meaning in meanings(token.stem)}
     if things and one.required:

@@ -51,6 +51,22 @@ OTHERS = [
         state=text("", enum=["open", "closed", "all"], default="open"),
     ),
     tool(
+        "list_notes",
+        "Lists notes, the newest first.",
+        topics={
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Topics of the notes.",
+        },
+        stars=number("How good they are.", minimum=1, maximum=5),
+    ),
+    tool(
+        "ask_handbook",
+        "Answers a question from the documents of the company, with the passages it is based on.",
+        "question",
+        question=text("The question."),
+    ),
+    tool(
         "listEvents",
         "Lists the events of the calendar between two days.",
         start_date=text("First day.", format="date"),

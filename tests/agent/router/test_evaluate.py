@@ -25,16 +25,23 @@ def chosen(tool: str, missing: tuple[str, ...] = (), **arguments: Any) -> Choice
 
 
 def test_the_command_prints_figures_by_family_and_what_failed() -> None:
-    command = [sys.executable, "-m", "agent.evaluate_intents", "--part", "held-out", "--failures"]
+    command = [
+        sys.executable,
+        "-m",
+        "agent.evaluate_intents",
+        "--part",
+        "development",
+        "--failures",
+    ]
     done = subprocess.run(
         command, cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True
     )
     lines = done.stdout.splitlines()
-    assert lines[0] == "held-out part, 25 tools, router"
+    assert lines[0] == "development part, 25 tools, router"
     assert [line.split()[0] for line in lines[3:8]] == ["todo", "rag", "nsip", "none", "all"]
     share = float(lines[7].split()[-2])
     wrong = [line for line in lines if line.startswith("wrong ")]
-    assert len(wrong) == round(86 * (100 - share) / 100)
+    assert len(wrong) == round(len(load("development")) * (100 - share) / 100)
 
 
 def test_a_control_plane_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) -> None:

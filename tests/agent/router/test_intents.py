@@ -24,8 +24,10 @@ async def test_nine_of_ten_requests_reach_the_right_tool(
     outcomes = await measure(router_chooser(recorded_tools()), CASES[part], recorded_tools())
     with capsys.disabled():
         print(f"\n{part} part\n{table(outcomes)}")  # noqa: T201 - the figures are what is asked for
-    assert figures(outcomes).tool_percent >= 90, failures(outcomes)
-    assert figures(outcomes).arguments_percent >= 85, failures(outcomes)
+    # Whoever works on the router must not see what is held out, not even when the test fails.
+    told = table(outcomes) if part == "held-out" else failures(outcomes)
+    assert figures(outcomes).tool_percent >= 90, told
+    assert figures(outcomes).arguments_percent >= 85, told
     assert all(one.tool_percent >= 80 for one in by_family(outcomes).values()), table(outcomes)
 
 

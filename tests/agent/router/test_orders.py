@@ -34,6 +34,15 @@ NO_ORDERS = [
     "don't mark todo 5 as done",
     "mark todo 5 as not done",
     "never create a todo called lunch",
+    "don't mark 17 as done",
+    "should I delete 17?",
+    "is 17 done?",
+    "don't rm todo 5",
+    "delete 3 emails",
+    "delete 3, 4 and 5",
+    "how do I delete a todo?",
+    "I already added the dentist todo, no need to do anything",
+    "never mind",
 ]
 COMPLETED = {"todo_id": 5, "status": "completed"}
 ORDERS: list[tuple[str, str, dict[str, Any]]] = [
@@ -44,6 +53,10 @@ ORDERS: list[tuple[str, str, dict[str, Any]]] = [
     ("I don't need todo 5 any more, delete it", "delete_todo", {"todo_id": 5}),
     ("don't delete todo 5, mark it as done", "update_todo", COMPLETED),
     ("would you mark todo 5 as done?", "update_todo", COMPLETED),
+    ("mark 5 as done", "update_todo", COMPLETED),
+    ("delete 5 please", "delete_todo", {"todo_id": 5}),
+    ("rm todo 5", "delete_todo", {"todo_id": 5}),
+    ("don't let me forget to buy milk", "create_todo", {"title": "buy milk"}),
     ("don't forget to buy milk", "create_todo", {"title": "buy milk"}),
     ("todo: is the shop open?", "create_todo", {"title": "is the shop open"}),
     ("add a todo: why is it red?", "create_todo", {"title": "why is it red"}),

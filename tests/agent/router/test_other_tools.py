@@ -10,6 +10,7 @@ import pytest
 from agent.router import Router
 from tests.agent.router.catalogue import OTHERS
 
+GARDENS = {"topics": ["gardens", "tools"], "stars": 4}
 REQUESTS: list[tuple[str, str | None, dict[str, Any]]] = [
     (
         "open a new issue titled 'Login is broken' labelled bug and auth, severity high",
@@ -54,6 +55,25 @@ REQUESTS: list[tuple[str, str | None, dict[str, Any]]] = [
         "refund_order",
         {"order_id": "ORD-000001", "notify_customer": False},
     ),
+    ("close 42 as duplicate", "close_issue", {"issue_number": 42, "reason": "duplicate"}),
+    ("close 42 windows", None, {}),
+    ("how do I close an issue?", None, {}),
+    (
+        "log a problem as an issue: the page is blank",
+        "create_issue",
+        {"title": "the page is blank"},
+    ),
+    ("gimme everything on the topics gardens and tools, S4", "list_notes", GARDENS),
+    ("look up in the docs: notice period", "ask_handbook", {"question": "notice period"}),
+    (
+        "ask the handbook who pays for a lost order",
+        "ask_handbook",
+        {"question": "ask the handbook who pays for a lost order"},
+    ),
+    ("can you book a flight to Oslo?", None, {}),
+    ("what is 17 times 23?", None, {}),
+    ("tell me a joke about orders", None, {}),
+    ("I already opened an issue, no need to do anything", None, {}),
     ("sing me a song", None, {}),
     ("hello", None, {}),
 ]
