@@ -27,7 +27,7 @@ class Plane:
 def plane() -> Iterator[Plane]:
     with stack() as made:
         up = made.up()
-        up.wait_until_running(120)
+        up.wait_until_running()
         password = up.password()
         assert password is not None
         yield Plane(made, f"http://127.0.0.1:{made.port}", password, up.output)

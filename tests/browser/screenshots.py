@@ -45,7 +45,7 @@ def main() -> None:
     from tests.controlplane.stack import stack
 
     with stack() as made, sync_playwright() as playwright:
-        up = made.up().wait_until_running(120)
+        up = made.up().wait_until_running()
         password = up.password()
         assert password is not None
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])

@@ -14,7 +14,7 @@ from tests.yardstick import stretched
 @pytest.fixture(scope="module")
 def running() -> Iterator[Stack]:
     with stack(MONITORING__HEALTH_CHECK_INTERVAL=str(INTERVAL)) as made:
-        made.up().wait_until_running(120)
+        made.up().wait_until_running()
         yield made
 
 

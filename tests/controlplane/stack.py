@@ -30,6 +30,8 @@ OURS = {variable.name for variable in VARIABLES} | {name for name, _ in SERVICE_
 OURS |= {name for name, *_ in LISTENER_VARIABLES}
 # A stop takes five seconds to ask and five to force; more means that it hangs.
 ENDS_WITHIN: Final = 30.0
+# A guard too: how soon a start is to be over is measured where that is the question.
+STARTS_WITHIN: Final = 180.0
 DATABASE: Final = "controlplane.sqlite3"
 MANAGE = [sys.executable, str(PROJECT_DIR / "manage.py")]
 
@@ -171,7 +173,7 @@ class Up:
     def output(self) -> str:
         return os.pread(self._output.fileno(), 1 << 20, 0).decode()
 
-    def wait_until_running(self, seconds: float = 60) -> Up:
+    def wait_until_running(self, seconds: float = STARTS_WITHIN) -> Up:
         """Return once the closing words of the start are out; fail when it ended instead."""
 
         def welcomed() -> bool:

@@ -23,7 +23,7 @@ def test_a_query_is_one_trace_through_all_processes_and_a_dead_collector_delays_
         stack(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url, SERVICE__NAME="otters", **SOON) as made,
     ):
         running = made.up(corpus=True, CONTROL_PLANE_TEST_DEMO=str(tmp_path))
-        running.wait_until_running(180)
+        running.wait_until_running()
         question = {"query": "What do otters do while they sleep?"}
         wait_until(lambda: made.call("rag_basic_rerank", **question)[0] == 200, 60, "an index")
         status, body = made.call("rag_basic_rerank", **question)

@@ -48,7 +48,7 @@ def test_up_from_an_empty_folder_prints_address_login_and_a_first_call_that_work
     empty: Stack, demo: Path
 ) -> None:
     # F3-11 F0-01 F0-25, and the "make run" paragraph.
-    running = empty.up(corpus=True, CONTROL_PLANE_TEST_DEMO=str(demo)).wait_until_running(180)
+    running = empty.up(corpus=True, CONTROL_PLANE_TEST_DEMO=str(demo)).wait_until_running()
     assert f"http://127.0.0.1:{empty.port}/tools" in running.output
     assert f"http://127.0.0.1:{empty.port}/api/docs" in running.output
     assert f"http://127.0.0.1:{empty.port}/admin/" in running.output

@@ -96,7 +96,7 @@ def running_plane(folder: Path) -> Iterator[Plane]:
         (folder / "demo" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "demo" / name).write_text(text)
     with nsip_server() as nsip, stack(CONTROL_PLANE_TEST_DEMO=str(folder / "demo")) as made:
-        made.up(corpus=True).wait_until_running(180)
+        made.up(corpus=True).wait_until_running()
         plane = Plane(made, folder / "output")
         # One process for all of it: each takes seconds to start.
         code = f"from tests.wrappers.rows import fill; fill({nsip.url!r}, {plane.url!r}, {str(folder)!r})"
