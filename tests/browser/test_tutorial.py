@@ -46,8 +46,11 @@ def upload(operator: Visitor) -> None:
     page.get_by_role("button", name=said("Upload"), exact=True).click()
     told = page.locator("[data-upload-result]")
     expect(told).to_contain_text(said("3 documents: 3 added."), timeout=20_000)
-    index = page.locator("#corpus-versions")
-    newest = index.locator("tbody tr").first
+    # The table still shows the index before it until it has been renewed.
+    building = re.search(r"Index version (\d+) is being built", told.inner_text())
+    assert building is not None
+    newest = page.locator("#corpus-versions tbody tr").first
+    expect(newest.get_by_role("link")).to_have_text(building[1], timeout=20_000)
     expect(newest.get_by_text(said("active"), exact=True)).to_be_visible(timeout=90_000)
 
 

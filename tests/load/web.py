@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,8 +123,11 @@ class Web:
         return found
 
     def _children(self) -> int:
-        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
-        return sum(len((task / "children").read_text().split()) for task in tasks)
+        while True:
+            tasks = list(Path(f"/proc/{self.process.pid}/task").iterdir())
+            # A thread that ends meanwhile hands its children to another, so they are counted anew.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                return sum(len((task / "children").read_text().split()) for task in tasks)
 
 
 @contextmanager
