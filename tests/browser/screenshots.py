@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 import django
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.browser.corpus import upload
+
 if TYPE_CHECKING:
     from tests.browser.visitor import Visitor
     from tests.controlplane.stack import Stack
@@ -72,10 +74,7 @@ def call(made: Stack) -> None:
 def corpus(visitor: Visitor) -> None:
     page = visitor.go("/admin/tools/corpus/")
     page.get_by_role("link", name="demo", exact=True).click()
-    page.set_input_files("#id_files", sorted(HANDBOOK.iterdir()))
-    page.get_by_role("button", name="Upload", exact=True).click()
-    newest = page.locator("#corpus-versions tbody tr").first
-    expect(newest.get_by_text("active", exact=True)).to_be_visible(timeout=90_000)
+    upload(page, sorted(HANDBOOK.iterdir()))
     page.fill("[name=q]", "What may a hotel cost?")
     page.keyboard.press("Enter")
     expect(page.locator(".corpus-hit").first).to_be_visible(timeout=20_000)

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser.conftest import Plane
+from tests.browser.corpus import upload
 from tests.browser.visitor import LOOKS, Visitor, visiting
 from tests.indexes import TEXTS
 
@@ -26,12 +27,7 @@ def indexed(plane: Plane, browser: Browser) -> None:
             FilePayload(name=name, mimeType="text/plain", buffer=text.encode())
             for name, text in TEXTS.items()
         ]
-        page.set_input_files("#id_files", files)
-        page.get_by_role("button", name="Upload").click()
-        expect(page.locator("#corpus-versions [data-busy]")).to_have_attribute(
-            "data-busy", "no", timeout=PATIENCE
-        )
-        expect(page.locator("#corpus-versions")).to_contain_text("active")
+        upload(page, files)
 
 
 def tick(page: Page, wanted: Container[str | None]) -> None:
