@@ -35,6 +35,8 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
   tests/federation tests/scenarios tests/tools/api tests/tools/execution
 PYTEST := -m pytest -m "not soak"
+# What each measured piece has reached.
+COVERAGE := .coverage-piece-*.json
 
 .DEFAULT_GOAL := help
 .PHONY: help run chat test check bench soak clean
@@ -49,11 +51,11 @@ chat: $(INSTALLED_AGENT) ## Chat in the terminal with the tools of a running con
 	@MCP_URL="$${MCP_URL-http://127.0.0.1:$(or $(PORT),8000)/mcp}" exec $(VENV_AGENT)/bin/python -m agent
 
 test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with coverage.
-	$(BIN)/python -m coverage erase
-	$(BIN)/python -m tests.run_suites '$(PYTEST) $(ARGS)' --measured '-m coverage run' \
+	rm -f $(COVERAGE)
+	$(BIN)/python -m tests.run_suites '$(PYTEST) $(ARGS)' \
+	  --measured '-m slipcover --json --out .coverage-piece-{}.json' \
 	  --apart '$(DOORS)' --stacks '$(STARTS)' --stacks '$(PEERS)' --stacks '$(VISITS)' --once '$(ONCE)'
-	$(BIN)/python -m coverage combine --quiet
-	$(BIN)/python -m coverage report --include='tools/*,health/*' --fail-under=90
+	$(BIN)/python -m slipcover --merge $(COVERAGE) --out .coverage.json --fail-under 90
 
 check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
 	$(BIN)/ruff check .
@@ -74,7 +76,7 @@ soak: $(INSTALLED_DEV) ## Long campaigns: faults, load, the admin's pages.
 
 clean: ## Remove the virtual environment and what tools left; state in var/ stays.
 	rm -rf $(VENV) $(VENV_AGENT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache htmlcov
-	rm -f .coverage .coverage.*
+	rm -f $(COVERAGE) .coverage.json
 	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -2,8 +2,8 @@
 
 There are as many lanes as the smallest machine has cores: on a crowded one Redis answers too late and guards
 do without it, as they should. Each lane takes the next piece when it is done with one, and what a piece prints
-comes out when it is done. Only the pieces on SQLite are measured: tracing takes longer than the tests, and
-there is hardly a line that the others reach alone.
+comes out when it is done. Only the pieces on SQLite are measured: there is hardly a line that the others reach
+alone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class Lane(threading.Thread):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pytest", help="arguments that start pytest")
-    parser.add_argument("--measured", required=True, help="what goes before them to be measured")
+    parser.add_argument(
+        "--measured", required=True, help="what goes before them to be measured, {} for the piece"
+    )
     parser.add_argument(
         "--stacks", action="append", default=[], help="a piece of whole control planes"
     )
@@ -91,14 +93,20 @@ def main() -> int:
 def _pieces(options: argparse.Namespace) -> list[Sequence[str]]:
     """What to give to python, the longest first."""
     pytest = shlex.split(options.pytest)
-    measured = [*shlex.split(options.measured), *pytest]
+
+    def measured(piece: str) -> list[str]:
+        return [*shlex.split(options.measured.replace("{}", piece)), *pytest]
+
     stacks = [piece.split() for piece in options.stacks]
     apart = [piece.split() for piece in options.apart]
     postgres = ["-m", "tests.run_on_postgres", sys.executable, *pytest]
     return [
         # A folder that no piece names is in this one.
-        [*measured, *_without(*stacks, *apart)],
-        *([*measured, *piece, *_without(*stacks)] for piece in apart),
+        [*measured("rest"), *_without(*stacks, *apart)],
+        *(
+            [*measured(str(number)), *piece, *_without(*stacks)]
+            for number, piece in enumerate(apart)
+        ),
         *([*pytest, *piece] for piece in stacks),
         [*postgres, *_without(*stacks, options.once.split())],
     ]

@@ -50,9 +50,9 @@ def shown(path: Path) -> str:
 
 def test_branch_coverage_below_ninety_percent_fails_the_test_run() -> None:
     # F3-28
-    gate = re.search(r"coverage report .*--fail-under=(\d+)", read(PROJECT / "Makefile"))
+    gate = re.search(r"slipcover --merge .*--fail-under (\d+)", read(PROJECT / "Makefile"))
     assert gate is not None
     assert int(gate[1]) >= 90
-    coverage = tomllib.loads(read(PROJECT / "pyproject.toml"))["tool"]["coverage"]
-    assert coverage["run"]["branch"] is True
-    assert {"tools", "health"} <= set(coverage["run"]["source"])
+    coverage = tomllib.loads(read(PROJECT / "pyproject.toml"))["tool"]["slipcover"]
+    assert coverage["branch"] is True
+    assert {"tools", "health"} <= set(coverage["source"])
