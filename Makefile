@@ -33,13 +33,14 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
   tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/wrappers tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
-  tests/federation tests/scenarios tests/tools/api tests/tools/execution
+  tests/federation tests/scenarios tests/tools/api tests/tools/execution \
+  $(wildcard tests/tools/services/test_ask_upstream*.py)
 PYTEST := -m pytest -m "not soak"
 # What each measured piece has reached.
 COVERAGE := .coverage-piece-*.json
 
 .DEFAULT_GOAL := help
-.PHONY: help run chat test check bench soak clean
+.PHONY: help run chat test check check-types check-agent-types check-lint check-django bench soak clean
 
 help: ## List the commands.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,12 +59,21 @@ test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with cov
 	$(BIN)/python -m slipcover --merge $(COVERAGE) --out .coverage.json --fail-under 90
 
 check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory -j2 --output-sync check-types check-agent-types check-lint check-django
+
+check-types: $(INSTALLED_DEV)
 	$(BIN)/mypy controlplane health tools tests bench examples
+
+check-agent-types: $(INSTALLED_DEV)
 	$(BIN)/mypy --config-file agent/mypy.ini \
 	  --python-executable "$$($(BIN)/python -m tests.client_envs langchain)" agent tests/agent/inside
+
+check-lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+check-django: $(INSTALLED_DEV)
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	HTTPS=true $(BIN)/python manage.py check --deploy --fail-level WARNING
 

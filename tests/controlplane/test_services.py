@@ -196,14 +196,6 @@ def test_stop_of_everything_ends_the_supervisor_and_then_nothing_runs() -> None:
         assert made.manage("services", "logs", "web", "-n", "1").returncode == 0
 
 
-def test_foreground_run_ends_when_it_is_stopped_from_elsewhere() -> None:
-    with stack() as made:
-        up = made.up().wait_until_running()
-        assert made.manage("services", "stop").returncode == 0
-        assert up.wait() == 0
-        assert "Stopped from elsewhere." in up.output
-
-
 def test_systemd_unit_starts_at_boot_and_restarts(tmp_path: Path) -> None:
     # F3-09
     made = Stack(tmp_path / "with space")

@@ -7,7 +7,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from supervisor.options import ServerOptions
 from controlplane.runtime import supervisor_config
 from controlplane.runtime.control import process_lives
 from controlplane.runtime.orphans import find_orphans
-from controlplane.runtime.oversee import SHORTEST_LIFE
 from controlplane.runtime.paths import RuntimePaths
 from controlplane.runtime.programs import programs
 from tests.controlplane.stack import Stack, short_folder, stack
@@ -112,45 +110,42 @@ def test_process_killed_over_and_over_soon_after_its_start_still_comes_back(
     assert running.ups[0].output.count("beat does not stay up") == 1
 
 
-def test_killed_supervisor_is_replaced_with_everything_it_ran() -> None:
+def test_next_start_stops_what_a_killed_run_left_and_nothing_else(running: Stack) -> None:
+    bystanders = {one.pid for one in running.processes().values()}
     with stack() as made:
         up = made.up().wait_until_running()
-        started = time.monotonic()
         before = {one.pid for one in made.processes().values()}
-        # A supervisor that dies at once would be given up; this one is past that.
-        wait_until(lambda: time.monotonic() - started > SHORTEST_LIFE, 15)
+        # Two state folders run side by side, each with its own port.
+        assert not before & bystanders
+        assert running.get("/health")[0] == made.get("/health")[0] == 200
+        up.process.kill()
         os.kill(int(made.paths.supervisor_pid.read_text()), signal.SIGKILL)
-        wait_until(lambda: "starting everything again" in up.output, stretched(20), "the notice")
-        # What the dead one ran answers until it is stopped.
-        wait_until(lambda: not any(map(process_lives, before)), stretched(30), "their end")
-        wait_until(lambda: healthy(made), stretched(30), "a healthy service")
-        after = {one.pid for one in made.processes().values()}
-        assert len(after) == len(before)
-        assert not before & after
-        up.interrupt()
-        assert up.wait(stretched(10)) == 0
+        assert made.leftovers() == {"redis", "web", "worker", "pipelines", "beat"}
+
+        again = made.up().wait_until_running()
+        assert "of a killed run were stopped: beat, pipelines, redis, web, worker" in again.output
+        assert not any(process_lives(pid) for pid in before)
+        assert healthy(made)
+        again.interrupt()
+        assert again.wait(stretched(10)) == 0
+    assert {one.pid for one in running.processes().values()} == bystanders
 
 
-def test_next_start_stops_what_a_killed_run_left_and_nothing_else() -> None:
-    with stack() as other:
-        other.up().wait_until_running()
-        bystanders = {one.pid for one in other.processes().values()}
-        with stack() as made:
-            up = made.up().wait_until_running()
-            before = {one.pid for one in made.processes().values()}
-            up.process.kill()
-            os.kill(int(made.paths.supervisor_pid.read_text()), signal.SIGKILL)
-            assert made.leftovers() == {"redis", "web", "worker", "pipelines", "beat"}
-
-            again = made.up().wait_until_running()
-            assert (
-                "of a killed run were stopped: beat, pipelines, redis, web, worker" in again.output
-            )
-            assert not any(process_lives(pid) for pid in before)
-            assert healthy(made)
-            again.interrupt()
-            assert again.wait(stretched(10)) == 0
-        assert {one.pid for one in other.processes().values()} == bystanders
+def test_killed_supervisor_is_replaced_with_everything_it_ran(running: Stack) -> None:
+    # The last one with this stack, which has run for longer than SHORTEST_LIFE: a supervisor that dies at
+    # once would be given up.
+    (up,) = running.ups
+    before = {one.pid for one in running.processes().values()}
+    os.kill(int(running.paths.supervisor_pid.read_text()), signal.SIGKILL)
+    wait_until(lambda: "starting everything again" in up.output, stretched(20), "the notice")
+    # What the dead one ran answers until it is stopped.
+    wait_until(lambda: not any(map(process_lives, before)), stretched(30), "their end")
+    wait_until(lambda: healthy(running), stretched(30), "a healthy service")
+    after = {one.pid for one in running.processes().values()}
+    assert len(after) == len(before)
+    assert not before & after
+    up.interrupt()
+    assert up.wait(stretched(10)) == 0
 
 
 def _pings(client: redis.Redis) -> bool:

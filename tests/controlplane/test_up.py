@@ -217,7 +217,9 @@ def test_flag_wins_over_environment_and_environment_over_file(fresh: Stack) -> N
     assert fresh.leftovers() == set()
 
 
-def test_second_up_is_refused_and_harms_nothing(fresh: Stack) -> None:
+def test_second_up_is_refused_and_harms_nothing_and_the_first_can_be_stopped_from_elsewhere(
+    fresh: Stack,
+) -> None:
     running = fresh.up().wait_until_running()
     before = {name: one.pid for name, one in fresh.processes().items()}
     refused = fresh.manage("up")
@@ -228,16 +230,10 @@ def test_second_up_is_refused_and_harms_nothing(fresh: Stack) -> None:
     assert {name: one.pid for name, one in fresh.processes().items()} == before
     assert fresh.get("/health")[0] == 200
 
-    # Two state folders run side by side, each with its own port.
-    with stack() as other:
-        beside = other.up().wait_until_running()
-        assert other.get("/health")[0] == fresh.get("/health")[0] == 200
-        assert not set(before.values()) & {one.pid for one in other.processes().values()}
-        beside.interrupt()
-        assert beside.wait() == 0
-    assert {name: one.pid for name, one in fresh.processes().items()} == before
-    running.interrupt()
+    # Stopped from elsewhere, it ends.
+    assert fresh.manage("services", "stop").returncode == 0
     assert running.wait() == 0
+    assert "Stopped from elsewhere." in running.output
 
 
 def test_configured_redis_is_used_and_left_running(fresh: Stack) -> None:
