@@ -28,9 +28,9 @@ from tools.mcp_server.listener import VARIABLES as LISTENER_VARIABLES
 
 OURS = {variable.name for variable in VARIABLES} | {name for name, _ in SERVICE_OVERRIDES}
 OURS |= {name for name, *_ in LISTENER_VARIABLES}
-# A stop takes five seconds to ask and five to force; more means that it hangs.
+# Guards, far above what is promised: a stop may take five seconds to ask and five to force, which
+# `stop_seconds` tells by its own clock, and how soon a start is over is measured where that is the question.
 ENDS_WITHIN: Final = 30.0
-# A guard too: how soon a start is to be over is measured where that is the question.
 STARTS_WITHIN: Final = 180.0
 DATABASE: Final = "controlplane.sqlite3"
 MANAGE = [sys.executable, str(PROJECT_DIR / "manage.py")]
