@@ -18,7 +18,8 @@ INSTALLED_AGENT := $(VENV_AGENT)/.installed
 
 # These start whole control planes on databases of their own.
 STARTS := tests/controlplane tests/project
-VISITS := tests/browser tests/load tests/wrappers
+VISITS := tests/browser
+CROWDS := tests/load tests/wrappers
 PEERS := tests/agent tests/chaos tests/clients tests/conformance tests/federation/servers
 # These open doors, with processes behind them: about half of what runs on SQLite.
 DOORS := tests/federation tests/health tests/scenarios tests/tools/api tests/tools/backends \
@@ -55,7 +56,7 @@ test: $(INSTALLED_DEV) ## The whole suite, on SQLite and on PostgreSQL, with cov
 	rm -f $(COVERAGE)
 	$(BIN)/python -m tests.run_suites '$(PYTEST) $(ARGS)' \
 	  --measured '-m slipcover --json --out .coverage-piece-{}.json' \
-	  --apart '$(DOORS)' --stacks '$(STARTS)' --stacks '$(PEERS)' --stacks '$(VISITS)' --once '$(ONCE)'
+	  --apart '$(DOORS)' --stacks '$(STARTS)' --stacks '$(PEERS)' --stacks '$(VISITS)' --stacks '$(CROWDS)' --once '$(ONCE)'
 	$(BIN)/python -m slipcover --merge $(COVERAGE) --out .coverage.json --fail-under 90
 
 check: $(INSTALLED_DEV) ## Lint, types, import rules, migrations, system checks.
