@@ -97,3 +97,20 @@ def test_beat_started_before_redis_sends_once_redis_is_there(
     finally:
         server.terminate()
         server.wait(10)
+
+
+def test_a_worker_loads_no_page() -> None:
+    loading = (
+        "import sys, controlplane.celery\n"
+        "controlplane.celery.app.loader.import_default_modules()\n"
+        "print('tools.tasks' in sys.modules, 'controlplane.urls' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", loading],
+        env={"DJANGO_SETTINGS_MODULE": "tests.settings"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip() == "True False"
