@@ -57,7 +57,8 @@ def test_a_number_leads_to_its_calls_and_a_range_changes_the_charts(
     expect(page.get_by_role("link", name="24h", exact=True)).to_have_attribute(
         "aria-current", "page"
     )
-    expect(page.locator("figure svg").first.locator("a")).to_have_count(73)
+    # Twenty minutes each; at their turn a day has no part of one at its end.
+    assert page.locator("figure svg").first.locator("a").count() in {72, 73}
     assert operator.complaints == []
 
 
