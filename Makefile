@@ -27,10 +27,6 @@ DOORS := tests/federation tests/health tests/scenarios tests/tools/api tests/too
 # No database has a part in these: they look at what goes over the wire, at Redis, at texts, vectors and
 # answers. Not on PostgreSQL again; there a whole control plane is called through its doors (tests/postgres).
 BLOCKS := $(filter-out %/vectors %/test_lexical_postgresql.py,$(wildcard tests/tools/pipelines/blocks/[egt]*))
-# Forms and pages about single rows; the rules of the rows are tested with the models, on both databases.
-FORMS := breakers cache catalog compare connect corpus_search http_apis json_check lockout navigation \
-  openapi_import operations pipeline_live replay service switch_column try_it upstream_items upstream_log \
-  upstream_looks upstream_secrets upstream_status upstreams users
 ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/context \
   tests/tools/schemas tests/tools/offerings tests/tools/backends/tool_search $(BLOCKS) \
   tests/tools/pipelines/reading tests/tools/pipelines/kinds tests/tools/pipelines/evaluation \
@@ -38,8 +34,7 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
   tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/wrappers tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
-  tests/federation tests/scenarios tests/tools/api tests/tools/execution \
-  $(wildcard tests/tools/services/test_ask_upstream*.py) $(patsubst %,tests/tools/admin/test_%.py,$(FORMS))
+  tests/federation tests/scenarios tests/tools/api tests/tools/execution
 PYTEST := -m pytest -m "not soak"
 # What each measured piece has reached.
 COVERAGE := .coverage-piece-*.json
