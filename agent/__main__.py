@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import Final
 
 from agent.chat_agent import ChatAgent
 from agent.events import CallStatus, Event, ResponseDelta, ToolCall
 from agent.logs import set_up_logs
-from agent.settings import BadSetting
+from agent.settings import BadSetting, described
+from agent.terminal import visible
+
+# Lines that end the chat, besides the end of what is typed.
+FAREWELLS: Final = frozenset({"exit", "quit"})
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    """Chat until the end of what is typed; 2 where a setting cannot be used."""
+    argparse.ArgumentParser(
+        prog="python -m agent",
+        description=__doc__,
+        epilog=described(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args(arguments)
+    # Not every terminal knows every letter, and what is typed may be in another encoding.
+    for stream, errors in ((sys.stdout, "backslashreplace"), (sys.stdin, "replace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
     set_up_logs()
     try:
         agent = ChatAgent()
@@ -23,7 +41,7 @@ def main() -> int:
     _write(f"{greeting(agent)}\n")
     # Lines are read between the runs of the loop: waiting for one then ends with Ctrl-C.
     with asyncio.Runner() as runner, suppress(KeyboardInterrupt):
-        while (line := _ask()) is not None:
+        while (line := _ask()) is not None and line.strip().lower() not in FAREWELLS:
             if line.strip():
                 runner.run(answer(agent, line))
     _write("\n")
@@ -32,7 +50,7 @@ def main() -> int:
 
 def greeting(agent: ChatAgent) -> str:
     model = agent.settings.model or "no language model: tools are picked by rules"
-    return f"{agent.state.value}, {len(agent.tools)} tools, {model}. Ctrl-D ends the chat."
+    return f"{agent.state.value}, {len(agent.tools)} tools, {model}. exit or Ctrl-D ends the chat."
 
 
 async def answer(agent: ChatAgent, line: str) -> None:
@@ -63,10 +81,9 @@ def _ask() -> str | None:
 
 
 def _write(text: str) -> None:
-    # What a tool said may have half of a pair of surrogates, which no terminal takes.
-    sys.stdout.write(text.encode(errors="backslashreplace").decode())
+    sys.stdout.write(visible(text))
     sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -79,7 +79,7 @@ class Breaker:
                 self._trying = False
 
     def left(self, *, trying: bool) -> None:
-        """It was not learned whether it works: whoever asked went away."""
+        """It was not learned whether it works: whoever asked went away, or what was asked was wrong."""
         with self._lock:
             if trying:
                 self._trying = False

@@ -6,9 +6,11 @@ own, and is ready, with or without them.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import date
 from time import monotonic
 from typing import Final
 from uuid import uuid4
@@ -19,21 +21,24 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 
 from agent import texts
 from agent.breaker import Breaker
-from agent.events import Done, Error, Event, Ids, ResponseDelta, TurnStatus
+from agent.events import Done, Error, Event, Ids, ResponseDelta, ToolCall, TurnStatus
 from agent.faults import shown
 from agent.history import History, Turn
+from agent.logs import one_line
 from agent.mcp_tools import Link, load
 from agent.model import configured_model
 from agent.modelled import ModelledTurns
+from agent.prompt import this_day
 from agent.routed import RoutedTurns
 from agent.settings import Settings
 from agent.states import READY, AgentState, McpState
-from agent.threads import run_apart
-from agent.tool_server import CONNECT_SECONDS, ToolServer
+from agent.threads import over_within, run_apart, started_apart
+from agent.tool_server import TOLD_SECONDS, ToolServer
 
 logger = logging.getLogger(__name__)
-# The thread's own end of the time-out: it normally tells of it itself before.
-GRACE_SECONDS: Final = 0.5
+# The start is over after 5 s, with what the agent has to do itself. A thread that takes its leave of the server
+# for longer is left to do so alone.
+LOAD_SECONDS: Final = TOLD_SECONDS - 0.25
 # How often a server that could not be reached is tried again, and how long a turn waits for that.
 RETRY_SECONDS: Final = 10.0
 RETRY_WAIT_SECONDS: Final = 0.8
@@ -49,6 +54,7 @@ class ChatAgent:
         *,
         model: BaseChatModel | None = None,
         clock: Callable[[], float] = monotonic,
+        today: Callable[[], date] = this_day,
     ) -> None:
         self.state = AgentState.UNINITIALIZED
         self.mcp_state = McpState.NOT_CONFIGURED
@@ -56,11 +62,12 @@ class ChatAgent:
         self.mcp_client: MultiServerMCPClient | None = None
         self.breaker = Breaker(clock=clock)
         self._clock = clock
+        self._today = today
         self._model = configured_model(self.settings) if model is None else model
         self._history = History()
         self._own_tools = list(tools)
         self.tools = list(tools)
-        self._retrying: asyncio.Task[None] | None = None
+        self._retrying: Future[None] | None = None
         self._tried_at = clock()
         self._loaded = 0
         self.load_tools()
@@ -78,13 +85,16 @@ class ChatAgent:
         url = self.settings.mcp_url
         if not url:
             return []
+        if self.settings.mcp_fault:
+            self._failed("%s", self.settings.mcp_fault)
+            return []
         self.mcp_state = McpState.CONNECTING
         server = ToolServer(url, self.settings.mcp_headers)
         link = Link(server, changed=self._server_changed)
         try:
-            tools = run_apart(lambda: load(link), CONNECT_SECONDS + GRACE_SECONDS)
+            tools = run_apart(lambda: load(link), LOAD_SECONDS)
         except TimeoutError:
-            self._failed("it did not answer within %g seconds", CONNECT_SECONDS)
+            self._failed("it did not answer within %s seconds", f"{TOLD_SECONDS:g}")
         except ConnectionError as fault:
             self._failed("cannot connect: %s", fault)
         except ValueError as fault:
@@ -105,7 +115,7 @@ class ChatAgent:
         logger.error(
             f"No MCP tools from %s: {reason}. The agent goes on without them",  # noqa: G004
             shown(self.settings.mcp_url or ""),
-            *values,
+            *map(one_line, values),
         )
 
     def _merge_tools(self, from_server: Sequence[BaseTool]) -> list[BaseTool]:
@@ -121,10 +131,15 @@ class ChatAgent:
     def _initialize_agent(self) -> None:
         missing = bool(self.settings.mcp_url) and self.mcp_client is None
         self._turns = (
-            RoutedTurns(self.tools, self.tools_lost, named=bool(self.settings.mcp_url))
+            RoutedTurns(self.tools, self.tools_lost, self._clock, named=bool(self.settings.mcp_url))
             if self._model is None
             else ModelledTurns(
-                self._model, self.tools, self.breaker, self.tools_lost, tools_missing=missing
+                self._model,
+                self.tools,
+                self.breaker,
+                self.tools_lost,
+                tools_missing=missing,
+                today=self._today,
             )
         )
         self.state = READY[self.mcp_state]
@@ -149,7 +164,7 @@ class ChatAgent:
                 # Rules remember nothing, and their answers are what tools told.
                 if isinstance(event, Done) and self._model is not None:
                     self._history.add(ids.thread_id, Turn(message, event.final_output))
-                yield event
+                yield _named(event, ids)
         except Exception:
             logger.exception("The turn %s failed", ids.request_id)
             yield Error(texts.UNEXPECTED)
@@ -161,16 +176,17 @@ class ChatAgent:
 
         A server without tools may have some by now.
         """
-        missing = bool(self.settings.mcp_url) and not self._loaded
+        missing = bool(self.settings.mcp_url) and not self._loaded and not self.settings.mcp_fault
         due = self._clock() - self._tried_at >= RETRY_SECONDS
-        if self._retrying is None and missing and due:
-            self._retrying = asyncio.create_task(asyncio.to_thread(self.load_tools))
-            self._retrying.add_done_callback(self._tried)
+        under_way = self._retrying is not None and not self._retrying.done()
+        if missing and due and not under_way:
+            # Apart: a loop that ends with the turn would wait for its own threads.
+            self._retrying = started_apart(self._load_again)
         if self._retrying is not None:
-            await asyncio.wait({self._retrying}, timeout=RETRY_WAIT_SECONDS)
+            await over_within(self._retrying, RETRY_WAIT_SECONDS)
 
-    def _tried(self, task: asyncio.Task[None]) -> None:
-        self._retrying = None
+    async def _load_again(self) -> None:
+        self.load_tools()
 
     async def reply(self, message: str, *, thread_id: str = "") -> str:
         """The answer to a message, whole."""
@@ -179,3 +195,10 @@ class ChatAgent:
             if isinstance(event, Done):
                 answer = event.final_output
         return answer
+
+
+def _named(event: Event, ids: Ids) -> Event:
+    """The event; a call without an id is the only one of its turn, and is called like that."""
+    if isinstance(event, ToolCall) and not event.id:
+        return replace(event, id=ids.request_id)
+    return event

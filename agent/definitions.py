@@ -52,6 +52,8 @@ def read(entries: Iterable[object]) -> Read:
             tool = _definition(entry, seen, taken)
         except BadDefinition as reason:
             left_out.append((_name(entry) or "(no name)", str(reason)))
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong with it, the others are not
+            left_out.append((_name(entry) or "(no name)", f"{type(fault).__name__}: {fault}"))
         else:
             seen.add(tool.remote_name)
             taken.add(tool.name)
@@ -104,13 +106,36 @@ def _checked(schema: Any) -> dict[str, Any]:
     if schema.get("type") != "object":
         raise BadDefinition('its inputSchema does not have "type": "object"')
     try:
-        validator_for(schema, default=Draft202012Validator).check_schema(schema)
-        _counted(schema, schema, frozenset(), 0)
+        readable: dict[str, Any] = _readable(schema)
+        validator_for(readable, default=Draft202012Validator).check_schema(readable)
+        _counted(readable, readable, frozenset(), 0)
     except SchemaError as fault:
         raise BadDefinition(f"its inputSchema is no JSON Schema: {fault.message}") from fault
     except RecursionError as fault:
         raise BadDefinition("its inputSchema is nested too deeply") from fault
-    return dict(schema)
+    return readable
+
+
+def _readable(node: Any) -> Any:
+    """A schema without the patterns that only JavaScript can read, such as `\\p{L}`. The server checks them
+    itself, and providers of models refuse a whole request for one of them."""
+    if isinstance(node, list):
+        return [_readable(one) for one in node]
+    if not isinstance(node, Mapping):
+        return node
+    return {
+        name: _readable(part)
+        for name, part in node.items()
+        if not (name == "pattern" and isinstance(part, str) and _is_foreign(part))
+    }
+
+
+def _is_foreign(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return True
+    return False
 
 
 def _counted(node: Any, root: Mapping[str, Any], inside: frozenset[str], count: int) -> int:

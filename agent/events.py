@@ -46,11 +46,14 @@ class ToolCall:
     args: Mapping[str, Any] | None = None
     result: str | None = None
     error: str | None = None
+    # The same for all that is told of one call.
+    id: str = ""
 
     def data(self) -> dict[str, Any]:
         told = {"args": self.args, "result": self.result, "error": self.error}
         given = {name: value for name, value in told.items() if value is not None}
-        return {"tool_name": self.tool_name, "status": self.status.value, **given}
+        named = {"id": self.id, "tool_name": self.tool_name, "status": self.status.value}
+        return {**named, **given}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import McpError
 # What the SDK's client makes of a 404, and of a connection that ended while it waited.
 _NOT_FOUND: Final = "Session terminated"
 _CLOSED: Final = "Connection closed"
-# These say what they stumbled over, which may be a password or a key.
+# These say what they stumbled over, which may be a password or a key, or nothing to people.
 _TELLTALE: Final = (
     (httpx.UnsupportedProtocol, ValueError, "it has to begin with http:// or https://"),
     ((httpx.InvalidURL, OverflowError, UnicodeError), ValueError, "it cannot be read as one"),
@@ -29,6 +29,7 @@ _TELLTALE: Final = (
         ConnectionError,
         "a header cannot be sent as it is; see MCP_API_KEY and MCP_HEADERS",
     ),
+    (httpx.DecodingError, ConnectionError, "it sent what cannot be unpacked"),
 )
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, ToolException
@@ -26,9 +28,10 @@ from pydantic import ConfigDict
 from typing_extensions import override
 
 from agent import texts
-from agent.content import text_of
+from agent.content import Answer, text_of
 from agent.definitions import Definition, read
-from agent.threads import run_apart
+from agent.logs import one_line
+from agent.threads import over_within, run_apart, started_apart
 from agent.tool_server import (
     CALL_SECONDS,
     CONNECT_SECONDS,
@@ -38,7 +41,10 @@ from agent.tool_server import (
 )
 
 logger = logging.getLogger(__name__)
-MOST_PAGES = 1000
+MOST_PAGES: Final = 1000
+MOST_NAMED: Final = 10
+# How long a call waits for a server that was lost, so that what it says comes within a second.
+GREETING_SECONDS: Final = 0.8
 
 
 @dataclass(slots=True)
@@ -48,37 +54,88 @@ class Link:
     server: ToolServer
     lost: bool = False
     changed: Callable[[bool], None] = field(default=lambda lost: None, repr=False)
+    _greeting: Future[None] | None = field(default=None, init=False, repr=False)
+    # How long it was waited in vain for a greeting, just now.
+    _waited: float = field(default=0.0, init=False, repr=False)
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
-        """Call a tool.
+    async def call_briefly(
+        self, name: str, arguments: Mapping[str, Any], seconds: float
+    ) -> CallToolResult | None:
+        """Call a tool that can be done without; None when it takes longer. The next call waits for the
+        greeting of the server so much less, so that both together wait no longer than one.
+
+        Raises:
+            ToolException: as `call`.
+        """
+        greeted = asyncio.Event()
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.call(name, arguments, greeted)
+        except TimeoutError:
+            if not greeted.is_set():
+                self._waited = seconds
+            return None
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], greeted: asyncio.Event | None = None
+    ) -> CallToolResult:
+        """Call a tool; `greeted` is set as soon as its server has greeted.
 
         Raises:
             ToolException: the server cannot be asked, or declines; the text is for people.
         """
+        waited, self._waited = self._waited, 0.0
         params = CallToolRequestParams(name=name, arguments=dict(arguments), _meta=_meta())
         request = ClientRequest(CallToolRequest(params=params))
 
         # Not `session.call_tool`: it lists all tools again after each call, to check the answer.
-        async def work(session: ClientSession) -> CallToolResult:
-            return await session.send_request(request, CallToolResult)
+        async def work(session: ClientSession) -> Answer:
+            if greeted is not None:
+                greeted.set()
+            return await session.send_request(request, Answer)
 
         try:
-            result = await self.server.ask(work, CALL_SECONDS)
+            if self.lost:
+                await self._found_again()
+            answer = await self.server.ask(work, CALL_SECONDS, waited=waited)
         except McpError as declined:
             self._now(lost=False)
             raise ToolException(declined.error.message) from declined
         except NoGreeting as fault:
             raise self._was_lost(name, fault) from fault
         except TimeoutError as fault:
-            logger.error("MCP tool '%s' did not answer: %s", name, fault)
+            logger.error("MCP tool '%s' did not answer: %s", one_line(name), one_line(fault))
             raise ToolException(texts.TOOL_TIMED_OUT) from fault
         except (ConnectionError, ValueError, RuntimeError) as fault:
             raise self._was_lost(name, fault) from fault
         self._now(lost=False)
-        return result
+        if wrong := answer.wrong():
+            logger.error("MCP tool '%s' answered oddly: %s", one_line(name), one_line(wrong))
+        return answer.read()
+
+    async def _found_again(self) -> None:
+        """Wait for the greeting of a server that was lost. A slow one is not waited for, and may go on: it
+        counts as there when it is done.
+
+        Raises:
+            NoGreeting: not yet.
+            McpError, TimeoutError, ConnectionError, ValueError, RuntimeError: as `ToolServer.ask`.
+        """
+        if self._greeting is None or self._greeting.done():
+            self._greeting = started_apart(self._greet)
+        greeting = self._greeting
+        if not await over_within(greeting, GREETING_SECONDS):
+            raise NoGreeting("it was lost before, and has not come back yet")
+        greeting.result()
+
+    async def _greet(self) -> None:
+        await self.server.ask(_nothing)
+        self._now(lost=False)
 
     def _was_lost(self, name: str, fault: Exception) -> ToolException:
-        logger.error("MCP server was lost during a call of '%s': %s", name, fault)
+        logger.error(
+            "MCP server was lost during a call of '%s': %s", one_line(name), one_line(fault)
+        )
         self._now(lost=True)
         return ToolException(texts.TOOLS_UNAVAILABLE)
 
@@ -130,8 +187,7 @@ class _Listed(Result):
 async def load(link: Link) -> list[BaseTool]:
     """All tools of the server; those that cannot be offered are left out and logged."""
     listed = read(await link.server.ask(_list))
-    for name, reason in listed.left_out:
-        _leave_out(name, reason)
+    left_out = list(listed.left_out)
     tools: list[BaseTool] = []
     for definition in listed.tools:
         tool = _tool(definition, link)
@@ -139,14 +195,20 @@ async def load(link: Link) -> list[BaseTool]:
             # As it will be for every message to a model.
             convert_to_openai_tool(tool)
         except Exception as fault:  # noqa: BLE001 - whatever is wrong with it, the others are not
-            _leave_out(definition.remote_name, f"{type(fault).__name__}: {fault}")
+            left_out.append((definition.remote_name, f"{type(fault).__name__}: {fault}"))
         else:
             tools.append(tool)
+    _tell(left_out)
     return tools
 
 
-def _leave_out(name: str, reason: str) -> None:
-    logger.error("MCP tool '%s' was left out: %s", name, reason)
+def _tell(left_out: Sequence[tuple[str, str]]) -> None:
+    """Log which tools cannot be offered; of many, the first and how many there are."""
+    for name, reason in left_out[:MOST_NAMED]:
+        logger.error("MCP tool '%s' was left out: %s", one_line(name), one_line(reason))
+    more = len(left_out) - MOST_NAMED
+    if more > 0:
+        logger.error("%d more MCP tools were left out", more)
 
 
 def _tool(definition: Definition, link: Link) -> McpTool:
@@ -158,6 +220,10 @@ def _tool(definition: Definition, link: Link) -> McpTool:
         remote_name=definition.remote_name,
         link=link,
     )
+
+
+async def _nothing(session: ClientSession) -> None:
+    """To be greeted is all."""
 
 
 async def _list(session: ClientSession) -> list[Any]:

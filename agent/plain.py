@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, TypeGuard
+
+# Of a part beside an answer; a longer one is what the answer was made of.
+MOST_LINES: Final = 12
+# The control plane's code for what a tool needs and is not there.
+AWAY: Final = -32004
 
 
 def readable(text: str) -> str:
-    """The text, or when it is a JSON object or list, its values line by line."""
+    """The text, or when it is a JSON object or list, its values line by line.
+
+    Of an object with an `answer` that one comes first, and of its long parts only their size is told.
+    """
     value = _parsed(text)
     if not isinstance(value, dict | list):
         return text
     try:
-        return "\n".join(_lines(value, "")) or text
+        lines = _answered(value) if _is_answer(value) else _lines(value, "")
+        return "\n".join(lines) or text
     except RecursionError:
         return text
 
 
 def complaint(text: str) -> str:
     """What a failed tool says: of an error object its message, with what to do where it tells that."""
-    value = _parsed(text)
-    error = value.get("error") if isinstance(value, Mapping) else None
-    if not isinstance(error, Mapping) or not isinstance(error.get("message"), str):
+    error = _error(text)
+    if not isinstance(error.get("message"), str):
         return text
     details = error.get("data")
     advice = details.get("suggestion") if isinstance(details, Mapping) else None
@@ -30,11 +38,37 @@ def complaint(text: str) -> str:
     return f"{said} {advice}" if isinstance(advice, str) and advice not in said else said
 
 
+def is_away(text: str) -> bool:
+    """Whether a failed tool says that what it needs is not there."""
+    return _error(text).get("code") == AWAY
+
+
+def _error(text: str) -> Mapping[str, Any]:
+    value = _parsed(text)
+    error = value.get("error") if isinstance(value, Mapping) else None
+    return error if isinstance(error, Mapping) else {}
+
+
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_answer(value: Any) -> TypeGuard[dict[str, Any]]:
+    answer = value.get("answer") if isinstance(value, Mapping) else None
+    return isinstance(answer, str) and bool(answer.strip())
+
+
+def _answered(value: Mapping[str, Any]) -> Iterator[str]:
+    yield value["answer"]
+    for name, one in value.items():
+        lines = [] if name == "answer" else list(_line(f"{name}:", one, ""))
+        if isinstance(one, dict | list) and "\n".join(lines).count("\n") > MOST_LINES:
+            yield f"{name}: {len(one)} entries, too long to be shown here"
+        else:
+            yield from lines
 
 
 def _lines(value: Mapping[str, Any] | Sequence[Any], indent: str) -> Iterator[str]:

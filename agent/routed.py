@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 
 from agent import texts
+from agent.answers import Answers, property_of
 from agent.events import (
     CallStatus,
     Done,
@@ -27,7 +25,8 @@ from agent.events import (
 )
 from agent.history import Turn
 from agent.mcp_tools import McpTool
-from agent.plain import complaint, readable
+from agent.pending import Pending
+from agent.plain import complaint, is_away, readable
 from agent.routing import Choice, Routes, Search
 
 logger = logging.getLogger(__name__)
@@ -35,35 +34,26 @@ SEARCH: Final = "tool_search"
 SEARCH_SECONDS: Final = 1.0
 LONGEST_QUERY: Final = 500
 EXAMPLES: Final = 5
-WAITING: Final = 1000
-# How people take back what they were asked more about. "No. 3" is a number.
-_DROPPING: Final = re.compile(
-    r"\W*(?:no(?!\W*\d)|nope|nah|never ?mind|cancel|forget (?:it|that|about)|don['’]?t|do not|keep|wait|stop)\b",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A message that lacked something, and what was picked for it."""
-
-    message: str
-    choice: Choice
+LISTED: Final = 10
 
 
 class RoutedTurns:
     """Answers by calling the tool that a router picks."""
 
     def __init__(
-        self, tools: Sequence[BaseTool], tools_lost: Callable[[], bool], *, named: bool
+        self,
+        tools: Sequence[BaseTool],
+        tools_lost: Callable[[], bool],
+        clock: Callable[[], float],
+        *,
+        named: bool,
     ) -> None:
         """`named` says whether the settings name a server for tools."""
         self._tools = {tool.name: tool for tool in tools}
         self._tools_lost = tools_lost
         self._named = named
         self._routes: Routes | None = None
-        # What people were asked back, by conversation.
-        self._asked: dict[str, Asked] = {}
+        self._pending = Pending(clock)
 
     async def turn(self, message: str, history: Sequence[Turn], ids: Ids) -> AsyncIterator[Event]:
         """What happens, up to the answer."""
@@ -84,46 +74,23 @@ class RoutedTurns:
             yield Error(why)
             yield ResponseDelta(why)
             return
-        dropped = ids.thread_id in self._asked and bool(_DROPPING.match(message))
-        choice = await self._choice(message, ids.thread_id)
-        if choice is None and dropped:
+        asked = self._pending.pop(ids.thread_id)
+        answers = Answers(self._router(), self._schema)
+        choice = await answers.choice(message, asked)
+        if choice is None and asked is not None and answers.drop(message, asked):
             yield ResponseDelta(texts.DROPPED)
             return
         if choice is None or choice.tool not in self._tools:
             yield ResponseDelta(self._can_be_asked())
             return
         yield Thinking(f"Picked {choice.tool}: {choice.reason}")
-        if choice.missing:
-            self._remember(ids.thread_id, Asked(message, choice))
-            yield ResponseDelta(self._asks_for(choice))
+        if choice.missing or choice.any_of or not choice.sure:
+            again = asked is not None and choice is asked.choice
+            self._pending.put(ids.thread_id, asked.message if asked and again else message, choice)
+            yield ResponseDelta(self._asks_back(choice))
             return
         async for event in self._call(choice, ids):
             yield event
-
-    async def _choice(self, message: str, thread_id: str) -> Choice | None:
-        """What the message asks for, by itself or as the answer to what was asked back."""
-        routes = self._router()
-        alone = await routes.route(message)
-        asked = self._asked.pop(thread_id, None)
-        if (
-            asked is None
-            or _DROPPING.match(message)
-            or (alone and alone.tool != asked.choice.tool and not alone.missing)
-        ):
-            return alone
-        together = await routes.route(f"{asked.message} {message}")
-        if together is not None and together.tool == asked.choice.tool and not together.missing:
-            return together
-        return self._filled(asked.choice, message) or together or alone
-
-    def _filled(self, choice: Choice, message: str) -> Choice | None:
-        """The choice with the message as the one text that it lacked."""
-        if len(choice.missing) != 1:
-            return None
-        if self._property(choice.tool, choice.missing[0]).get("type") != "string":
-            return None
-        arguments = {**choice.arguments, choice.missing[0]: message.strip()}
-        return _Filled(choice.tool, arguments, (), choice.reason, choice.score)
 
     async def _call(self, choice: Choice, ids: Ids) -> AsyncIterator[Event]:
         arguments = dict(choice.arguments)
@@ -131,8 +98,8 @@ class RoutedTurns:
         failed, text = await self._answer(choice.tool, arguments, ids)
         if failed:
             yield ToolCall(choice.tool, CallStatus.FAILED, error=text)
-            if self._tools_lost() or text in texts.NOT_THERE:
-                yield Error(text)
+            if self._tools_lost() or text in texts.NOT_THERE or is_away(text):
+                yield Error(complaint(text))
         else:
             yield ToolCall(choice.tool, CallStatus.COMPLETED, result=text)
         outcome = f"It failed: {complaint(text)}" if failed else f"It answered:\n{readable(text)}"
@@ -158,7 +125,7 @@ class RoutedTurns:
             from agent.router import Offered, Router
 
             offered = [
-                Offered(tool.name, tool.description, self._schema(tool.name))
+                Offered(tool.name, tool.description, self._schema(tool.name), **known_of(tool))
                 for tool in self._tools.values()
             ]
             self._routes = Router(offered, self._search())
@@ -174,12 +141,12 @@ class RoutedTurns:
             # The call that follows will show whether it is back.
             if tool.link.lost:
                 return []
+            asked = {"query": query[:LONGEST_QUERY]}
             try:
-                async with asyncio.timeout(SEARCH_SECONDS):
-                    found = await tool.link.call(tool.remote_name, {"query": query[:LONGEST_QUERY]})
-            except (ToolException, TimeoutError):
+                found = await tool.link.call_briefly(tool.remote_name, asked, SEARCH_SECONDS)
+            except ToolException:
                 return []
-            return names_found(found.structuredContent)
+            return names_found(found.structuredContent) if found is not None else []
 
         return search
 
@@ -189,24 +156,24 @@ class RoutedTurns:
             return schema
         return self._tools[name].get_input_jsonschema()
 
-    def _property(self, tool: str, name: str) -> Mapping[str, Any]:
-        """What the schema says of an argument; it may be just `true`."""
-        properties = self._schema(tool).get("properties")
-        found = properties.get(name) if isinstance(properties, Mapping) else None
-        return found if isinstance(found, Mapping) else {}
-
-    def _remember(self, thread_id: str, asked: Asked) -> None:
-        self._asked[thread_id] = asked
-        while len(self._asked) > WAITING:
-            self._asked.pop(next(iter(self._asked)))
-
-    def _asks_for(self, choice: Choice) -> str:
+    def _asks_back(self, choice: Choice) -> str:
+        limits = f"{texts.ONE_CALL} " if choice.several else ""
+        call = f"{choice.tool}{_told(choice.arguments)}"
+        left = f" This leaves out {_listed(choice.left_out)}." if choice.left_out else ""
+        if not choice.missing and not choice.any_of:
+            alone = " and do nothing else" if choice.several else ""
+            return (
+                f"{texts.NO_MODEL} {limits}Shall I call {call}{alone}?{left} "
+                "Say yes, or say what you want instead."
+            )
+        what = "Please tell also" if choice.missing else "Please tell what to change, one of these"
         wanted = "\n".join(
-            _described(name, self._property(choice.tool, name)) for name in choice.missing
+            _described(name, property_of(self._schema(choice.tool), name))
+            for name in choice.missing or choice.any_of
         )
         return (
-            f"{texts.NO_MODEL} This one would be {choice.tool}. Why: {choice.reason}.\n"
-            f"Please tell also:\n{wanted}"
+            f"{texts.NO_MODEL} {limits}This one would be {call}.{left} Why: {choice.reason}.\n"
+            f"{what}:\n{wanted}"
         )
 
     def _can_be_asked(self) -> str:
@@ -219,13 +186,13 @@ class RoutedTurns:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Filled:
-    tool: str
-    arguments: Mapping[str, Any]
-    missing: tuple[str, ...]
-    reason: str
-    score: float
+def known_of(tool: BaseTool) -> dict[str, bool]:
+    """What its server says of a tool's effects; a false hint tells nothing, so only a true one counts."""
+    hints = tool.metadata or {}
+    return {
+        "read_only": hints.get("readOnlyHint") is True,
+        "destructive": hints.get("destructiveHint") is True,
+    }
 
 
 def names_found(structured: Any) -> list[str]:
@@ -236,6 +203,22 @@ def names_found(structured: Any) -> list[str]:
 
 def _with(arguments: Mapping[str, Any]) -> str:
     return f" with {json.dumps(arguments, ensure_ascii=False)}" if arguments else ""
+
+
+def _told(arguments: Mapping[str, Any]) -> str:
+    """Arguments as one would say them: ` with todo_id 17`."""
+    said = ", ".join(
+        f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()
+    )
+    return f" with {said}" if said else ""
+
+
+def _listed(said: Sequence[str]) -> str:
+    """`5, 6 and 7`"""
+    more = len(said) - LISTED
+    shown = [*said[:LISTED], f"{more} more"] if more > 0 else list(said)
+    *others, last = shown
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _described(name: str, schema: Mapping[str, Any]) -> str:

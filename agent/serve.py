@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -23,10 +22,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from agent.as_json import written
 from agent.chat_agent import ChatAgent
 from agent.logs import set_up_logs
 from agent.messages import LARGEST_BODY, BadRequest, ChatRequest, read_request
-from agent.settings import BadSetting
+from agent.settings import BadSetting, described
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8100
@@ -63,8 +63,7 @@ class _Surface:
             async for event in self._agent.stream(
                 asked.message, thread_id=asked.thread_id, request_id=asked.request_id
             ):
-                # Escaped: what a tool or a model said may not be writable as UTF-8.
-                yield ServerSentEvent(data=json.dumps(event.data()), event=event.kind)
+                yield ServerSentEvent(data=written(event.data()), event=event.kind)
 
     @asynccontextmanager
     async def _one_at_a_time(self, thread_id: str) -> AsyncIterator[None]:
@@ -112,7 +111,12 @@ async def _body(request: Request) -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m agent.serve", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m agent.serve",
+        description=__doc__,
+        epilog=described(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--port", type=int, default=PORT, help="0 lets the system choose")
     options = parser.parse_args(arguments)
     set_up_logs()

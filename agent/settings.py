@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 MODEL_SECONDS: Final = 60.0
@@ -25,12 +25,46 @@ class Settings:
     """
 
     # Addresses may have a password in them.
-    mcp_url: str | None = field(default=None, repr=False)
-    mcp_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    model: str | None = None
-    model_base_url: str | None = field(default=None, repr=False)
-    model_api_key: str | None = field(default=None, repr=False)
-    model_seconds: float = MODEL_SECONDS
+    mcp_url: str | None = field(
+        default=None,
+        repr=False,
+        metadata={
+            "MCP_URL": "http or https address of the MCP server whose tools are used, such as"
+            " http://127.0.0.1:8000/mcp; without it there are none"
+        },
+    )
+    mcp_headers: Mapping[str, str] = field(
+        default_factory=dict,
+        repr=False,
+        metadata={
+            "MCP_API_KEY": "key for that server, sent as Authorization: Bearer <key>",
+            "MCP_HEADERS": 'more headers for it as a JSON object: {"X-Team": "search"}',
+        },
+    )
+    # Why it cannot be used as it was asked for: what MCP needs never keeps an agent from starting.
+    mcp_fault: str | None = None
+    model: str | None = field(
+        default=None,
+        metadata={
+            "MODEL": "language model, such as openai:gpt-4o-mini; without it tools are picked by rules"
+        },
+    )
+    model_base_url: str | None = field(
+        default=None,
+        repr=False,
+        metadata={
+            "MODEL_BASE_URL": "address of a server that speaks OpenAI's API, such as http://127.0.0.1:8080/v1"
+        },
+    )
+    model_api_key: str | None = field(
+        default=None, repr=False, metadata={"MODEL_API_KEY": "key for the model"}
+    )
+    model_seconds: float = field(
+        default=MODEL_SECONDS,
+        metadata={
+            "MODEL_TIMEOUT_SECONDS": f"how long the model may be silent; {MODEL_SECONDS:g} unless told"
+        },
+    )
 
     def __post_init__(self) -> None:
         for name in ("mcp_url", "model", "model_base_url", "model_api_key"):
@@ -41,12 +75,15 @@ class Settings:
         """What the environment says now.
 
         Raises:
-            BadSetting: MCP_API_KEY, MCP_HEADERS or MODEL_TIMEOUT_SECONDS cannot be used.
+            BadSetting: MODEL_TIMEOUT_SECONDS cannot be used.
         """
         given = os.environ if environment is None else environment
+        url = _or_none(given.get("MCP_URL"))
+        headers, fault = _headers(given) if url else ({}, None)
         return cls(
-            mcp_url=given.get("MCP_URL"),
-            mcp_headers=_headers(given),
+            mcp_url=url,
+            mcp_headers=headers,
+            mcp_fault=fault,
             model=given.get("MODEL"),
             model_base_url=given.get("MODEL_BASE_URL"),
             model_api_key=given.get("MODEL_API_KEY"),
@@ -54,15 +91,30 @@ class Settings:
         )
 
 
+def described() -> str:
+    """The variables and what they mean, for the help of the programs."""
+    told = {name: text for one in fields(Settings) for name, text in one.metadata.items()}
+    lines = (f"  {name}\n      {text}" for name, text in told.items())
+    return "\n".join(["environment variables:", *lines])
+
+
 def _or_none(text: str | None) -> str | None:
     return (text or "").strip() or None
 
 
-def _headers(given: Mapping[str, str]) -> dict[str, str]:
-    """MCP_HEADERS, and MCP_API_KEY as the header that the control plane takes."""
+def _headers(given: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
+    """MCP_HEADERS, and MCP_API_KEY as the header that the control plane takes; or why there are none."""
+    try:
+        return {**_key(given), **_more(given)}, None
+    except BadSetting as fault:
+        return {}, str(fault)
+
+
+def _key(given: Mapping[str, str]) -> dict[str, str]:
     key = _or_none(given.get("MCP_API_KEY"))
-    named = {"Authorization": f"Bearer {key}"} if key else {}
-    return {name: _sendable(name, value) for name, value in {**named, **_more(given)}.items()}
+    if key is None:
+        return {}
+    return {"Authorization": f"Bearer {printable('MCP_API_KEY', key)}"}
 
 
 def _more(given: Mapping[str, str]) -> dict[str, str]:
@@ -75,18 +127,20 @@ def _more(given: Mapping[str, str]) -> dict[str, str]:
         more = None
     if not isinstance(more, dict) or not all(isinstance(value, str) for value in more.values()):
         raise BadSetting('MCP_HEADERS takes a JSON object of texts: {"X-Team": "search"}')
-    return more
-
-
-def _sendable(name: str, value: str) -> str:
-    """The value of a header; one that cannot be sent is named, not shown."""
-    if not _HEADER_NAME.fullmatch(name):
+    if not all(map(_HEADER_NAME.fullmatch, more)):
         raise BadSetting("MCP_HEADERS has a name that no header can have")
+    return {name: printable(f"{name} in MCP_HEADERS", value) for name, value in more.items()}
+
+
+def printable(name: str, value: str) -> str:
+    """A value that HTTP can send in a header.
+
+    Raises:
+        BadSetting: it cannot; the value is not shown.
+    """
     value = value.strip()
     if not value.isascii() or not value.isprintable():
-        raise BadSetting(
-            f"The header {name} (MCP_API_KEY, MCP_HEADERS) takes printable ASCII characters only"
-        )
+        raise BadSetting(f"{name} takes printable ASCII characters only")
     return value
 
 

@@ -11,8 +11,12 @@ NOT_THERE: Final = frozenset({TOOLS_UNAVAILABLE, TOOL_TIMED_OUT})
 TOOL_FAILED: Final = "The tool failed in a way that was not expected."
 MODEL_UNAVAILABLE: Final = "Unable to reach the language model right now. Please try again later."
 MODEL_REFUSED: Final = (
-    "The language model refused the request. Whoever runs this chat should look at MODEL, "
-    "MODEL_BASE_URL and MODEL_API_KEY."
+    "The language model refused this request. It may be too long: please ask for less, or begin a new "
+    "conversation. If it refuses everything, whoever runs this chat should look at MODEL and MODEL_BASE_URL."
+)
+MODEL_MISCONFIGURED: Final = (
+    "The language model does not let this chat in, or is not there under its name. Whoever runs this chat "
+    "should look at MODEL, MODEL_BASE_URL and MODEL_API_KEY."
 )
 MODEL_SAID_NOTHING: Final = (
     "The language model gave no answer. Please put the question differently."
@@ -20,6 +24,7 @@ MODEL_SAID_NOTHING: Final = (
 TOO_MANY_STEPS: Final = "I used many tools and came to no end. Please ask for something smaller."
 UNEXPECTED: Final = "Something went wrong here. Please try again later."
 NO_MODEL: Final = "No language model is configured: tools are picked by rules."
+ONE_CALL: Final = "I make one call for each message."
 DROPPED: Final = "All right, nothing was called."
 NO_TOOLS: Final = "The server of the tools offers none. Please try again later."
 NOTHING_CONFIGURED: Final = (

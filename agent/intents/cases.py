@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -78,15 +78,12 @@ def _case(row: Mapping[str, Any]) -> Case:
 def recorded_tools() -> list[Offered]:
     """The tools as they were when they were recorded."""
     rows = json.loads(TOOLS.read_text(encoding="utf-8"))
-    return [Offered(row["name"], row["description"], row["input_schema"]) for row in rows]
+    return [Offered(**row) for row in rows]
 
 
 def written(tools: Sequence[Offered]) -> str:
     """Tools as the file has them, by name."""
-    rows = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in sorted(tools, key=lambda tool: tool.name)
-    ]
+    rows = [asdict(tool) for tool in sorted(tools, key=lambda tool: tool.name)]
     return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
 
 

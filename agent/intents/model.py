@@ -9,14 +9,10 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Any
 
+from agent.prompt import instructions
 from agent.router import Choice, Offered
-
-INSTRUCTIONS: Final = (
-    "Call the one tool that does what the user asks, with the arguments that the message tells. Make "
-    "none up: leave out what is not told. If no tool fits, call none. Today is {today:%A}, {today}."
-)
 
 
 class ModelFault(Exception):
@@ -51,10 +47,10 @@ class ModelChooser:
             "model": self.model,
             "temperature": 0,
             "messages": [
-                {"role": "system", "content": INSTRUCTIONS.format(today=self.today)},
+                {"role": "system", "content": instructions(self.today)},
                 {"role": "user", "content": message},
             ],
-            "tools": [_function(tool) for tool in tools],
+            "tools": [function(tool) for tool in tools],
         }
         request = urllib.request.Request(  # noqa: S310 - checked above
             f"{self.base_url.rstrip('/')}/chat/completions",
@@ -67,11 +63,12 @@ class ModelChooser:
         except urllib.error.HTTPError as fault:
             fault.close()
             raise ModelFault(f"{self.model}: {fault}") from fault
-        except (OSError, ValueError) as fault:
+        except (OSError, ValueError, RecursionError) as fault:
             raise ModelFault(f"{self.model}: {fault}") from fault
 
 
-def _function(tool: Offered) -> dict[str, Any]:
+def function(tool: Offered) -> dict[str, Any]:
+    """A tool as models are told of it."""
     about = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
     return {"type": "function", "function": about}
 
@@ -80,9 +77,13 @@ def _choice(name: str, arguments: str, tools: Sequence[Offered]) -> Choice:
     """What was called; arguments that are no object count as none."""
     try:
         parsed = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = {}
-    given: Mapping[str, Any] = parsed if isinstance(parsed, dict) else {}
+    return chosen(name, parsed if isinstance(parsed, dict) else {}, tools)
+
+
+def chosen(name: str, given: Mapping[str, Any], tools: Sequence[Offered]) -> Choice:
+    """A call as a choice."""
     schema = next((tool.input_schema for tool in tools if tool.name == name), {})
     missing = tuple(one for one in schema.get("required", ()) if one not in given)
     return Choice(name, given, missing, "called by the model", 1.0)

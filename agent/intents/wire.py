@@ -38,10 +38,7 @@ class ControlPlane:
         cursor: str | None = None
         while True:
             page = self.ask("tools/list", {"cursor": cursor} if cursor else {})
-            found += [
-                Offered(tool["name"], tool.get("description", ""), tool["inputSchema"])
-                for tool in page["tools"]
-            ]
+            found += [_offered(tool) for tool in page["tools"]]
             cursor = page.get("nextCursor")
             if not cursor:
                 return found
@@ -51,6 +48,8 @@ class ControlPlane:
         arguments = {"query": message, "limit": MOST_FOUND}
         params = {"name": SEARCH_TOOL, "arguments": arguments}
         result = await asyncio.to_thread(self.ask, "tools/call", params)
+        if result.get("isError"):
+            raise WireFault(f"{SEARCH_TOOL}: {json.dumps(result.get('content'))}")
         return [tool["name"] for tool in result["structuredContent"]["tools"]]
 
     def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,11 +67,25 @@ class ControlPlane:
             **({"Mcp-Name": params["name"]} if "name" in params else {}),
             **({"Authorization": f"Bearer {self.key}"} if self.key else {}),
         }
-        answer = json.loads(_posted(self.url, body, headers, self.seconds))
+        try:
+            answer = json.loads(_posted(self.url, body, headers, self.seconds))
+        except (ValueError, RecursionError) as fault:
+            raise WireFault(f"{method}: an answer that is no JSON") from fault
         if "result" not in answer:
             raise WireFault(f"{method}: {answer.get('error')}")
         result: dict[str, Any] = answer["result"]
         return result
+
+
+def _offered(tool: Mapping[str, Any]) -> Offered:
+    hints = tool.get("annotations") or {}
+    return Offered(
+        tool["name"],
+        tool.get("description", ""),
+        tool["inputSchema"],
+        read_only=hints.get("readOnlyHint") is True,
+        destructive=hints.get("destructiveHint") is True,
+    )
 
 
 def _posted(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> str:

@@ -17,8 +17,9 @@ LONGEST_TEXT: Final = 2000
 _INVOLVED: Final = re.compile(r"\)[*+{?]|\(\?|\\\d|\\[kg]")
 _REPEATS: Final = re.compile(r"[*+?]|\{\d*,\d*\}")
 MOST_REPEATS: Final = 2
+SHORT_SCALE: Final = 10
 _DATE_WORDS: Final = frozenset({"date", "day", "deadline"})
-_ID_WORDS: Final = frozenset({"id", "number", "code", "key", "identifier", "no"})
+ID_WORDS: Final = frozenset({"id", "number", "code", "key", "identifier", "no"})
 
 _FORMS: Final = {
     "uuid": re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
@@ -64,7 +65,7 @@ class Parameter:
     @property
     def is_id(self) -> bool:
         """Whether it names one thing."""
-        return bool(_ID_WORDS & set(self.words)) or bool(_ID_WORDS & self.about and self.examples)
+        return bool(ID_WORDS & set(self.words)) or bool(ID_WORDS & self.about and self.examples)
 
     @property
     def examples(self) -> tuple[str, ...]:
@@ -101,6 +102,13 @@ class Parameter:
             return re.search(pattern, value) is not None
         except re.error:
             return True
+
+
+def is_short_scale(one: Parameter) -> bool:
+    """Whether a number is one of a few steps, such as a priority from 1 to 5."""
+    most = one.schema.get("maximum")
+    short = isinstance(most, int) and most <= SHORT_SCALE and "minimum" in one.schema
+    return one.type is Type.INTEGER and not one.is_id and short
 
 
 def parameters(schema: Any, depth: int = 0) -> tuple[Parameter, ...]:

@@ -6,9 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
+from agent.router.effects import Effect, effect, first_stem, own_verbs, tells_verb
 from agent.router.parameters import Parameter, Type, parameters
 from agent.router.thesaurus import ACTIONS, READING, Action, alternatives, meanings, phrase_meanings
 from agent.router.values import Offered
@@ -17,6 +19,7 @@ from agent.router.words import STOP_WORDS, name_parts, stem, stems, tokens
 LONGEST_DESCRIPTION: Final = 4000
 # Among fewer tools than this, what all of them have still tells something.
 FEW: Final = 12
+RARE: Final = 2
 LONG: Final = 6
 NAME: Final = 1.0
 LEAD: Final = 0.75
@@ -29,6 +32,13 @@ _CAPITALS: Final = re.compile(r"\b[A-Z][A-Z_]{2,}\b")
 _PURPOSE: Final = re.compile(
     r"\b(?:best|use it|useful|use this|for when|ideal)\b.{0,300}", re.IGNORECASE | re.DOTALL
 )
+# Values that a tool tells of are what others take.
+_EXAMPLES: Final = re.compile(r"\bsuch as [A-Z]{2,20}(?:(?:, | and )[A-Z]{2,20}){1,20}")
+_NO_THING: Final = frozenset({"id", "by", "number", "one", "the", "a", "with", "all"})
+_GENERAL: Final = frozenset(
+    {"update", "change", "edit", "modify", "set", "adjust", "alter", "patch", "correct"}
+)
+_LEADING: Final = frozenset({"from", "to", "of", "in", "on", "for", "into", "by", "with", "at"})
 _QUESTION_NAMES: Final = frozenset({"question", "query", "prompt", "q"})
 
 
@@ -45,11 +55,38 @@ class Profile:
     also_reads: Action | None
     answers_questions: bool
     is_general: bool
+    effect: Effect
+    # The stem that its description begins with.
+    begins: str
+    # The stems that order what it does, where no known verb tells that; and whether that is no guess.
+    verbs: frozenset[str]
+    tells_verb: bool
     vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return self.tool.name
+
+    @property
+    def things(self) -> tuple[str, ...]:
+        """The stems of what it does something to: user and group, in remove_user_from_group."""
+        parts = [stem(part) for part in name_parts(self.name)]
+        found = [_last_noun(run, self.verbs) for run in _apart(parts)]
+        # A verb that is no other verb's noun: delete_note.
+        return tuple(one for one in found if one) or tuple(
+            one for one in parts[1:] if one in ACTIONS and ACTIONS[one] is not self.action
+        )
+
+    @property
+    def thing(self) -> str:
+        """The stem of the one thing that it is for, where there is one."""
+        return next(iter(self.things), "")
+
+    @property
+    def is_general_update(self) -> bool:
+        """Whether the verb of its name leaves open what is to change."""
+        verb = next((part for part in name_parts(self.name) if stem(part) in ACTIONS), "")
+        return verb in _GENERAL
 
     @property
     def required(self) -> tuple[Parameter, ...]:
@@ -73,10 +110,30 @@ class Catalogue:
             word for part in parts for word in alternatives(part) if len(word) >= LONG
         }
 
+    def is_rare(self, term: str) -> bool:
+        """Whether hardly any other tool has a meaning."""
+        return self._frequency.get(term, 0) <= RARE
+
     def rarity(self, term: str) -> float:
         """How much a meaning tells tools apart."""
         count = max(len(self.profiles), FEW)
         return math.log(1 + count / self._frequency.get(term, count))
+
+
+def _apart(parts: Sequence[str]) -> list[list[str]]:
+    """The words of a name, parted by those that lead from one thing to another."""
+    runs: list[list[str]] = [[]]
+    for part in parts:
+        if part in _LEADING:
+            runs.append([])
+        else:
+            runs[-1].append(part)
+    return runs
+
+
+def _last_noun(parts: Sequence[str], verbs: AbstractSet[str]) -> str:
+    nouns = [one for one in parts if one not in ACTIONS and one not in verbs | _NO_THING]
+    return nouns[-1] if nouns else ""
 
 
 def _description(tool: Offered) -> str:
@@ -88,20 +145,28 @@ def _profile(tool: Offered, names: Sequence[str], described: Mapping[str, str]) 
     own = _without_names(described[tool.name], names)
     lead, rest = _lead(own)
     action = _action(tool.name, lead)
-    weights = _weights(tool.name, lead, rest, taken)
+    asked = next((one for one in taken if one.required and one.type is Type.TEXT), None)
+    answers = _takes_question(asked, own)
+    general = bool({"general", "basic", "default"} & set(stems(own)))
+    # What is for any question is not known by what it is best for.
+    told = _purpose(own) if answers and not general else (lead, rest)
+    weights = _weights(tool.name, *told, taken)
     nouns = _meanings(
         word for word in (stem(part) for part in name_parts(tool.name)) if word not in ACTIONS
     )
-    asked = next((one for one in taken if one.required and one.type is Type.TEXT), None)
     return Profile(
         tool=tool,
         parameters=taken,
         weights=weights,
-        nouns=nouns | _meanings(word for word in stems(lead)[:8] if word not in ACTIONS),
+        nouns=nouns | _meanings(word for word in stems(lead)[:12] if word not in ACTIONS),
         action=action,
         also_reads=_also_reads(action, lead),
-        answers_questions=_takes_question(asked, own),
-        is_general=bool({"general", "basic", "default"} & set(stems(own))),
+        answers_questions=answers,
+        is_general=general,
+        effect=effect(tool, action, lead),
+        begins=first_stem(lead),
+        verbs=own_verbs(tool.name, lead),
+        tells_verb=tells_verb(tool.name, lead),
         vocabulary={one.name: _vocabulary(one, described) for one in _all(taken)},
     )
 
@@ -115,7 +180,7 @@ def _without_names(text: str, names: Sequence[str]) -> str:
     for name in names:
         if "_" in name:
             text = text.replace(name, " ")
-    return text
+    return _EXAMPLES.sub(" ", text)
 
 
 def _lead(text: str) -> tuple[str, str]:
@@ -124,6 +189,12 @@ def _lead(text: str) -> tuple[str, str]:
     rest = others[0] if others else ""
     purpose = _PURPOSE.search(rest)
     return (f"{first} {purpose.group()}" if purpose else first), rest
+
+
+def _purpose(text: str) -> tuple[str, str]:
+    """What a tool that answers questions is best for; and how it does that, which questions speak of by chance."""
+    purpose = _PURPOSE.search(text)
+    return (purpose.group(), text[: purpose.start()]) if purpose else _lead(text)
 
 
 def _action(name: str, lead: str) -> Action | None:

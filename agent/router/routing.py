@@ -6,9 +6,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 
-from agent.router.message import read
+from agent.router.certainty import sure, unchanged
+from agent.router.effects import Effect
+from agent.router.evidence import by_evidence
+from agent.router.leftovers import left_out, orders_several
+from agent.router.message import Message, read
+from agent.router.permits import connected, only_asked_how
 from agent.router.profile import Catalogue
-from agent.router.scoring import LEAST, connected, only_asked_how, points_at, scored
+from agent.router.scoring import LEAST, Scored, points_at, scored
+from agent.router.unserved import unserved
 from agent.router.values import Choice, Offered
 
 Search = Callable[[str], Awaitable[Sequence[str]]]
@@ -45,7 +51,12 @@ class Router:
         found = await self._found(message)
         profiles = self._catalogue.profiles
         unmade = heard.invents and not any(heard.invents in one.weights for one in profiles)
-        if heard.dismissed or unmade or any(only_asked_how(one, heard) for one in profiles):
+        if (
+            heard.dismissed
+            or heard.only_denies
+            or unmade
+            or any(only_asked_how(one, heard) for one in profiles)
+        ):
             return None
         pointing = [one for one in profiles if points_at(one, heard)]
         possible = {one.action for one in profiles if one.action and connected(one, heard)}
@@ -64,15 +75,13 @@ class Router:
             key=lambda one: (-one.score, len(one.extracted.missing), one.profile.name),
             default=None,
         )
-        if best is None or best.score < LEAST:
+        if best is not None and best.score < LEAST:
+            best = None
+        guess = by_evidence(heard, profiles, best)
+        best = guess or best
+        if best is None or (best.profile.effect is Effect.READS and unserved(heard, profiles)):
             return None
-        return Choice(
-            tool=best.profile.name,
-            arguments=dict(best.extracted.arguments),
-            missing=best.extracted.missing,
-            reason=best.reason,
-            score=best.score,
-        )
+        return _choice(best, heard, guessed=guess is not None)
 
     async def _found(self, message: str) -> Sequence[str]:
         if self._search is None:
@@ -81,3 +90,22 @@ class Router:
             return list(await self._search(message[:LONGEST_SEARCH]))
         except Exception:  # noqa: BLE001 - a search helps; without one the router sees for itself
             return ()
+
+
+def _choice(best: Scored, heard: Message, *, guessed: bool) -> Choice:
+    profile, extracted = best.profile, best.extracted
+    reads = profile.effect is Effect.READS
+    left = () if reads else left_out(heard, extracted)
+    return Choice(
+        tool=profile.name,
+        arguments=dict(extracted.arguments),
+        missing=extracted.missing,
+        reason=best.reason,
+        score=best.score,
+        any_of=unchanged(profile, extracted),
+        sure=reads or (not guessed and sure(profile, heard, extracted)),
+        reads=reads,
+        for_good=profile.effect in (Effect.DESTROYS, Effect.ACTS),
+        several=not reads and orders_several(profile, heard, extracted),
+        left_out=tuple(heard.text[one.start : one.end] for one in left),
+    )

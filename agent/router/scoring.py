@@ -7,11 +7,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
+from agent.router.doubts import speaks_of_another
 from agent.router.extract import Extracted, extract
-from agent.router.extract.numbers import alike
-from agent.router.message import Kind, Message
-from agent.router.parameters import Type
-from agent.router.profile import Catalogue, Profile
+from agent.router.message import Message
+from agent.router.parameters import Type, is_short_scale
+from agent.router.permits import connected, may, telling_name
+from agent.router.phrases import joins_kinds
+from agent.router.profile import LEAD, Catalogue, Profile
+from agent.router.questions import question, says_manner, shaped
+from agent.router.said_values import Kind
 from agent.router.thesaurus import ACTIONS, READING, WRITING, Action, meanings
 from agent.router.words import STOP_WORDS, name_parts, stem, tokens
 
@@ -21,8 +25,6 @@ SAME_ACTION: Final = 2.0
 OTHER_READING: Final = 0.3
 CLASH: Final = -2.5
 UNASKED_WRITE: Final = -2.0
-QUESTION: Final = 2.2
-GENERAL: Final = 1.0
 ASKED_OF_THING: Final = 1.2
 VALUE_USED: Final = 1.0
 VALUE_LEFT: Final = -0.9
@@ -30,9 +32,12 @@ MISSING: Final = -0.8
 ABOUT_ITS_THING: Final = 0.8
 POINTED: Final = 2.0
 SOUGHT: Final = 1.2
-FROM_DOCUMENTS: Final = 3.0
-# In a name these say which one of a thing; alone they are about nothing.
-_QUALIFYING: Final = frozenset({"last", "first", "next", "all", "by", "full", "current", "latest"})
+SHAPED: Final = 1.9
+WHOLE: Final = 1.5
+WHOLLY_NAMED: Final = 0.6
+SPANNED: Final = 1.0
+COMPARED: Final = 0.8
+CODE_LEFT: Final = -1.5
 SEARCHED: Final = (1.2, 0.7, 0.4, 0.2, 0.1)
 
 
@@ -61,20 +66,25 @@ def scored(
     action is none. `alone` says that no other tool does what the message orders of a number.
     """
     shared = {term for term in message.meanings if term in profile.weights}
-    if not alone and not _touches(profile, message, shared):
+    if not alone and not _touches(profile, message, shared, catalogue):
         return None
-    if not _may(profile, message):
+    if not may(profile, message):
         return None
     extracted = extract(profile, message)
-    asked = tuple(one for one in message.actions if one not in message.doubtful or one in possible)
+    if _changes_nothing(profile, message, extracted) or speaks_of_another(profile, extracted):
+        return None
+    asked = tuple(
+        one for one in message.actions if alone or one not in message.doubtful or one in possible
+    )
     parts = {
         "words": _words(profile, shared, catalogue),
         "verb": _verb(profile, message, asked, extracted),
         "values": _values(profile, message, extracted),
-        "question": _question(profile, message),
+        "question": question(profile, message, catalogue),
         "search": _searched(profile, found),
         "number": POINTED if alone else 0.0,
         "sought": _sought(profile, message),
+        "code": _coded(profile, message),
     }
     telling = sorted(
         shared, key=lambda term: (-profile.weights[term] * catalogue.rarity(term), term)
@@ -85,61 +95,49 @@ def scored(
     return Scored(profile, extracted, round(sum(parts.values()), 4), reason)
 
 
-def connected(profile: Profile, message: Message) -> bool:
-    """Whether a message is about what the tool is about."""
-    return bool(_telling_name(profile) & message.meanings)
-
-
-def _may(profile: Profile, message: Message) -> bool:
-    """Whether the message leaves open that the tool is wanted; to delete, it has to be said."""
-    if profile.action is Action.DELETE and Action.DELETE not in message.actions:
-        return False
-    return profile.action not in message.refused
-
-
-def only_asked_how(profile: Profile, message: Message) -> bool:
-    """Whether a message asks how to do what the tool does; neither it nor documents tell that."""
+def _changes_nothing(profile: Profile, message: Message, extracted: Extracted) -> bool:
+    """Whether a tool that updates is only spoken to of a thing: "details of todo 5"."""
+    required = {one.name for one in profile.required}
     return (
-        message.asks_how
-        and not message.from_documents
-        and profile.action in message.refused
-        and profile.action in message.actions
-        and connected(profile, message)
+        profile.action is Action.UPDATE
+        and Action.UPDATE not in message.actions
+        and not set(extracted.arguments) - required
     )
 
 
-def _touches(profile: Profile, message: Message, shared: set[str]) -> bool:
+def _touches(profile: Profile, message: Message, shared: set[str], catalogue: Catalogue) -> bool:
     """Whether a message is about what the tool is about, or asks what it could answer."""
     if profile.answers_questions:
         if message.live or not message.meanings:
             return False
         if message.from_documents:
             return True
-        return message.asks or message.tells or bool(shared & _telling_name(profile))
-    if _telling_name(profile) & message.meanings:
+        named = bool(shared & telling_name(profile))
+        return message.asks or message.tells or named or says_manner(profile, message, catalogue)
+    if telling_name(profile) & message.meanings:
         return True
     if profile.nouns & message.meanings and _said(profile, message) > 1:
         return True
     return (
         _dates_spoken_of(profile, message)
-        or _shaped(profile, message)
-        or _lists_spoken_of(profile, message)
+        or shaped(profile, message)
+        or _sorting_spoken_of(profile, message)
     )
 
 
-def _lists_spoken_of(profile: Profile, message: Message) -> bool:
-    """So may what things are sorted under: "everything tagged infra"."""
-    return profile.action in READING and any(
-        one.type is Type.TEXTS and one.meanings & message.meanings for one in profile.parameters
+def _sorting_spoken_of(profile: Profile, message: Message) -> bool:
+    """So may what things are sorted under: "everything tagged infra", "all the priority 5 stuff"."""
+    makes = profile.action is Action.CREATE and message.action is Action.CREATE
+    if profile.action not in READING and not makes:
+        return False
+    return any(
+        (one.type is Type.TEXTS or is_short_scale(one)) and one.meanings & message.meanings
+        for one in profile.parameters
     )
 
 
 def points_at(profile: Profile, message: Message) -> bool:
     """Whether the message orders what the tool does, of a thing that it gives only the number of."""
-    numbers = [one for one in message.values if one.kind is Kind.NUMBER]
-    if profile.action is Action.DELETE and len(numbers) > 1:
-        # Which of them is meant is a guess, and nothing is deleted on one.
-        return False
     numbered = [one for one in profile.required if one.is_id and one.type is Type.INTEGER]
     return (
         profile.action in (Action.UPDATE, Action.DELETE)
@@ -152,19 +150,9 @@ def points_at(profile: Profile, message: Message) -> bool:
 def _dates_spoken_of(profile: Profile, message: Message) -> bool:
     """A tool's dates may be spoken of without its thing: "what is due before Friday?"."""
     dated = [one for one in profile.parameters if one.type is Type.DATE]
-    return any(set(one.words[:1]) & message.meanings for one in dated) and any(
-        value.kind is Kind.DAY for value in message.values
-    )
-
-
-def _shaped(profile: Profile, message: Message) -> bool:
-    """Whether the message has a value that looks like the examples of one the tool needs."""
-    return any(
-        alike(value.text, one.examples)
-        for one in profile.required
-        for value in message.values
-        if value.kind is Kind.CODE
-    )
+    named = any(value.kind is Kind.DAY for value in message.values)
+    spanned = profile.action in READING and bool(message.spans)
+    return (named or spanned) and any(set(one.words[:1]) & message.meanings for one in dated)
 
 
 def _said(profile: Profile, message: Message) -> int:
@@ -176,18 +164,16 @@ def _said(profile: Profile, message: Message) -> int:
     )
 
 
-def _telling_name(profile: Profile) -> set[str]:
-    return {stem(part) for part in name_parts(profile.name)} - set(ACTIONS) - _QUALIFYING
-
-
 def _words(profile: Profile, shared: set[str], catalogue: Catalogue) -> float:
     """The words in common, rare ones and those of the name above all; each further one adds less."""
     worth = sorted(
         (profile.weights[term] * catalogue.rarity(term) for term in shared), reverse=True
     )
     score = sum(value * 0.85**place for place, value in enumerate(worth))
-    things = _telling_name(profile) & shared
-    return score + (ABOUT_ITS_THING if things and not profile.answers_questions else 0.0)
+    things = telling_name(profile) & shared
+    if not things or profile.answers_questions:
+        return score
+    return score + ABOUT_ITS_THING + (WHOLLY_NAMED if len(things) > 1 else 0.0)
 
 
 def _verb(
@@ -199,10 +185,14 @@ def _verb(
         return 0.0
     if action in WRITING:
         return _writing(profile, message, asked, extracted)
-    if asked and asked[0] in WRITING and not message.asks:
+    if asked and asked[0] in WRITING and not message.asks and not message.tells:
         return CLASH
     if not asked or action is None:
-        spoken_of = connected(profile, message) or _dates_spoken_of(profile, message)
+        spoken_of = (
+            connected(profile, message)
+            or _dates_spoken_of(profile, message)
+            or _said(profile, message) > 1
+        )
         return ASKED_OF_THING if message.asks and spoken_of else 0.0
     if asked[0] in (action, profile.also_reads):
         return SAME_ACTION
@@ -218,17 +208,18 @@ def _writing(
         return SAME_ACTION
     if action is Action.CREATE and _labels(profile, message):
         return SAME_ACTION
+    if action is Action.UPDATE and [] in extracted.arguments.values():
+        # To take all of a list off a thing deletes nothing but that.
+        return SAME_ACTION
     if action is Action.UPDATE and not message.asks and asked[:1] != (Action.DELETE,):
         # A statement about one thing: "todo 2 should be active".
         told = [one for one in profile.required if one.name in extracted.arguments]
         if told and len(extracted.arguments) > len(told):
             return SAME_ACTION * 0.5
-    if not asked:
-        return UNASKED_WRITE
-    if action in asked:
+    if asked and action in asked:
         # Said, but not first: "show what I finished" wants to see, not to finish.
         return -0.6 if asked[0] in READING or message.asks else SAME_ACTION * 0.5
-    return CLASH
+    return CLASH if asked else UNASKED_WRITE
 
 
 def _labels(profile: Profile, message: Message) -> bool:
@@ -236,7 +227,7 @@ def _labels(profile: Profile, message: Message) -> bool:
     head, colon, tail = message.text.partition(":")
     words = tokens(head)
     return bool(colon and tail.strip() and words) and all(
-        set(meanings(word.stem)) & _telling_name(profile) or word.lower in STOP_WORDS
+        set(meanings(word.stem)) & telling_name(profile) or word.lower in STOP_WORDS
         for word in words
     )
 
@@ -253,17 +244,26 @@ def _values(profile: Profile, message: Message, extracted: Extracted) -> float:
         one for one in countable if one not in used and not any(one.text in text for text in texts)
     ]
     score += VALUE_USED * min(len(used), 4) + VALUE_LEFT * min(len(left), 4)
+    dated = [one.name for one in profile.parameters if one.type is Type.DATE]
+    if message.spans and not used and set(dated) & set(extracted.arguments):
+        score += VALUE_USED
+    score += CODE_LEFT * any(one.kind is Kind.CODE for one in left)
+    spanned = any(one.kind is Kind.SPAN and one in extracted.used for one in message.values)
+    lists = [one.name for one in profile.parameters if one.type is Type.CHOICES]
+    named = max((len(extracted.arguments.get(name, ())) for name in lists), default=0)
+    score += SPANNED * spanned + COMPARED * min(named, 2) * (named > 1 or spanned)
     optional = len(extracted.arguments) - len(used)
     return score + 0.35 * min(max(optional, 0), 3)
 
 
-def _question(profile: Profile, message: Message) -> float:
-    if not profile.answers_questions:
+def _coded(profile: Profile, message: Message) -> float:
+    """A code of the shape that a tool needs speaks for it, more so where all is wanted that it gives."""
+    if not shaped(profile, message):
         return 0.0
-    asked = QUESTION if message.asks or message.tells or message.from_documents else 0.0
-    if message.from_documents and stem("document") in profile.weights:
-        asked += FROM_DOCUMENTS
-    return asked + (GENERAL if profile.is_general else 0.0)
+    whole = stem("whole")
+    joined = joins_kinds(message.lowered)
+    gives_all = (whole in message.meanings or joined) and profile.weights.get(whole, 0.0) >= LEAD
+    return SHAPED + (WHOLE * (1 + joined) if gives_all else 0.0)
 
 
 def _sought(profile: Profile, message: Message) -> float:

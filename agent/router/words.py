@@ -33,7 +33,7 @@ STOP_WORDS: Final = word_set(
     "there here now not no yes what which who whom whose when where why how whats hey hi "
     "hello thanks thank ok okay about after before until till since between during through "
     "among within into over up down out off again also too only more most much many few own "
-    "same such i'm i've i'd i'll it's that's what's don't dont doesn't can't cant let's want "
+    "same such matter matters thing things i'm i've i'd i'll it's that's what's don't dont doesn't can't cant let's want "
     "need like one go get got give gives given answers answer use uses used using say says gets found mean means"
 )
 
@@ -47,6 +47,10 @@ class Token:
     stem: str
     start: int
     end: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
 
     @property
     def is_number(self) -> bool:
@@ -119,6 +123,29 @@ def guessed(word: str, known: Iterable[str]) -> str | None:
         if len(candidate) > 3 and candidate[0] == word[0] and _one_slip(word, candidate)
     ]
     return near[0] if near else None
+
+
+def unswapped(word: str, known: Iterable[str]) -> str | None:
+    """The known word that a short one is when two letters in it change places: taks, task."""
+    return next(
+        (
+            candidate
+            for candidate in sorted(known)
+            if candidate[0] == word[0] and _swapped(word, candidate)
+        ),
+        None,
+    )
+
+
+def _swapped(one: str, other: str) -> bool:
+    apart = [at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right]
+    return (
+        len(one) == len(other)
+        and len(apart) == len("ab")
+        and apart[1] == apart[0] + 1
+        and one[apart[0]] == other[apart[1]]
+        and one[apart[1]] == other[apart[0]]
+    )
 
 
 def _one_slip(one: str, other: str) -> bool:

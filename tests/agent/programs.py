@@ -8,7 +8,7 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,16 @@ from tests.client_envs import client_python
 PROJECT: Final = Path(__file__).resolve().parents[2]
 OURS: Final = ("MCP_", "MODEL", "OPENAI_", "LANGSMITH_")
 SECONDS: Final = 60
+LOAD: Final = """
+import json, sys, time
+from agent.chat_agent import ChatAgent
+from agent.settings import Settings
+
+began = time.monotonic()
+agent = ChatAgent(Settings(mcp_url=sys.argv[1]))
+seconds = time.monotonic() - began
+print(json.dumps([[tool.name for tool in agent.tools], seconds]))
+"""
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -61,6 +71,8 @@ class Chat:
     host: str
     port: int
     said: str
+    # What it said after that, once it has ended.
+    said_later: list[str] = field(default_factory=list)
 
     def say(self, message: str, **more: Any) -> Answered:
         return self.post({"message": message, **more})
@@ -81,6 +93,27 @@ class Chat:
         finally:
             connection.close()
 
+    @contextmanager
+    def streamed(self, message: str) -> Iterator[Iterator[tuple[str, dict[str, Any]]]]:
+        """The events of a turn, each as soon as it is there."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=SECONDS)
+        try:
+            body = json.dumps({"message": message})
+            connection.request("POST", "/chat/stream", body, {"Content-Type": "application/json"})
+            yield _events(connection.getresponse())
+        finally:
+            connection.close()
+
+
+def _events(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
+    name = ""
+    while line := response.readline().decode():
+        key, _, value = line.strip().partition(": ")
+        if key == "event":
+            name = value
+        elif key == "data":
+            yield name, json.loads(value)
+
 
 @contextmanager
 def chat(**variables: str) -> Iterator[Chat]:
@@ -94,6 +127,7 @@ def chat(**variables: str) -> Iterator[Chat]:
     )
     assert process.stderr is not None
     said = ""
+    later: list[str] = []
     try:
         while "/chat/stream" not in said:
             line = process.stderr.readline()
@@ -101,10 +135,10 @@ def chat(**variables: str) -> Iterator[Chat]:
             said += line
         address = said.split()[-1].removeprefix("http://").removesuffix("/chat/stream")
         host, _, port = address.partition(":")
-        yield Chat(process, host, int(port), said)
+        yield Chat(process, host, int(port), said, later)
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        later.append(process.communicate(timeout=20)[1])
 
 
 def terminal(lines: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -119,3 +153,18 @@ def terminal(lines: str, **variables: str) -> subprocess.CompletedProcess[str]:
         timeout=SECONDS,
         check=False,
     )
+
+
+def loaded(mcp_url: str) -> tuple[list[str], float]:
+    """The tools of an agent that was made just now, and how many seconds that took."""
+    done = subprocess.run(
+        [str(client_python("langchain")), "-c", LOAD, mcp_url],
+        cwd=PROJECT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    tools, seconds = json.loads(done.stdout)
+    return tools, seconds

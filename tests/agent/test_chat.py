@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
-from tests.agent.programs import Chat, chat
-from tests.agent.scripts import Script
+from tests.agent.programs import SECONDS, Chat, chat
+from tests.agent.scripts import Script, says
+from tests.agent.tool_process import tool_process
+from tests.client_envs import client_python
 from tests.controlplane.stack import free_port
 from tests.openai_server import Fault, OpenAiServer
+from tests.yardstick import in_time
 
 
 def test_events_come_in_order_and_the_pieces_make_up_the_answer(
@@ -33,6 +38,59 @@ def test_events_come_in_order_and_the_pieces_make_up_the_answer(
         "request_id": "req_001",
         "thread_id": "thread-1",
     }
+
+
+class Held(Sequence[Mapping[str, Any]]):
+    """What a model says, of which it keeps all but the start until it is let go."""
+
+    def __init__(self, deltas: Sequence[Mapping[str, Any]], let_go: threading.Event) -> None:
+        self._deltas = deltas
+        self._let_go = let_go
+
+    @override
+    def __len__(self) -> int:
+        return len(self._deltas)
+
+    @override
+    def __getitem__(self, place: Any) -> Any:
+        if place:
+            # Longer than anybody waits for an event.
+            self._let_go.wait(2 * SECONDS)
+        return self._deltas[place]
+
+
+def test_pieces_of_the_answer_come_while_the_model_still_speaks(
+    served: Chat, model: OpenAiServer
+) -> None:
+    # F2-22
+    let_go = threading.Event()
+    model.script = lambda sent: Held(says("One after the other."), let_go)
+    try:
+        with served.streamed("Hello") as events:
+            text = next(data["text"] for name, data in events if name == "RESPONSE_DELTA")
+            assert text == "One aft"
+            let_go.set()
+            *_, (name, done) = events
+    finally:
+        let_go.set()
+    assert (name, done["final_output"]) == ("DONE", "One after the other.")
+
+
+def test_a_call_is_told_while_the_tool_still_works(model: OpenAiServer) -> None:
+    # F2-22
+    model.script = Script({"Wait": [("waits", {})]})
+    variables = {"MODEL": "scripted", "MODEL_BASE_URL": model.url}
+    with (
+        tool_process(str(client_python("langchain"))) as server,
+        chat(MCP_URL=server.url, **variables) as running,
+        running.streamed("Wait") as events,
+    ):
+        # This tool never ends.
+        call = next(data for name, data in events if name == "TOOL_CALL")
+        assert (call["tool_name"], call["status"]) == ("waits", "IN_PROGRESS")
+        server.process.kill()
+        call = next(data for name, data in events if name == "TOOL_CALL")
+        assert (call["tool_name"], call["status"]) == ("waits", "FAILED")
 
 
 def test_ids_are_made_where_none_are_given(served: Chat) -> None:
@@ -89,7 +147,7 @@ def test_a_model_that_is_down_is_told_in_friendly_words_with_status_200(
     mcp_url: str, model: OpenAiServer
 ) -> None:
     # F2-10 C17
-    model.always = Fault(status=400)
+    model.always = Fault(garbage=b"<html>")
     variables = {"MODEL": "scripted", "MODEL_BASE_URL": model.url}
     with chat(MCP_URL=mcp_url, **variables) as degraded:
         for _ in range(3):
@@ -98,7 +156,7 @@ def test_a_model_that_is_down_is_told_in_friendly_words_with_status_200(
             (told,) = answer.named("ERROR")
             assert told["status"] == answer.done["status"] == "degraded"
             assert answer.done["final_output"] == told["error"]
-            assert told["error"].startswith("The language model refused the request.")
+            assert told["error"].startswith("Unable to reach the language model right now.")
         model.always = None
         told = degraded.say("Hello").done
         health = json.loads(degraded.request("GET", "/health").body)
@@ -117,8 +175,7 @@ def test_without_its_server_the_chat_answers_with_status_200() -> None:
         assert json.loads(degraded.request("GET", "/health").body)["mcp"] == "Failed"
         began = time.monotonic()
         answer = degraded.say("Create a task to buy groceries")
-        # One second, and what a busy machine adds.
-        assert time.monotonic() - began < 1 + 4
+        assert in_time(time.monotonic() - began, 1)
     assert answer.status == 200
     assert answer.done["status"] == "degraded"
     friendly = "Unable to reach the tools right now. Please try again later."

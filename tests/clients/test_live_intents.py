@@ -10,7 +10,7 @@ import pytest
 
 from agent.evaluate_intents import main, router_chooser
 from agent.intents.cases import load, recorded_tools
-from agent.intents.measure import failures, figures, measure, table
+from agent.intents.measure import figures, measure, table
 from agent.intents.wire import ControlPlane
 from agent.router import Offered, Router
 from tests.clients.visits import Plane
@@ -51,7 +51,8 @@ async def test_nine_of_ten_requests_reach_the_right_tool_with_the_search_of_the_
     outcomes = await measure(chooser, load("held-out"), tools)
     with capsys.disabled():
         print(f"\nheld-out part, with tool_search\n{table(outcomes)}")  # noqa: T201
-    assert figures(outcomes).tool_percent >= 90, failures(outcomes)
+    # Whoever works on the router must not see what is held out, not even when the test fails.
+    assert figures(outcomes).tool_percent >= 90, table(outcomes)
 
 
 async def test_each_operation_on_todos_is_done_from_words(

@@ -12,12 +12,33 @@ from agent.router.parameters import Parameter, Type
 from agent.router.thesaurus import meanings
 from agent.router.words import STOP_WORDS, Token, stem
 
-_THING_FIRST: Final = re.compile(r"\s+(?:\w+\s+)?#?\d+\s+(?:with|as)\b", re.IGNORECASE)
-_START: Final = re.compile(r"\s*(?::|=|(?:as|with|to|is|are)\b(?!\s+\d))?\s*", re.IGNORECASE)
+_THING_FIRST: Final = re.compile(
+    r"\s+(?:(?:of|for|on|from)\s+)?(?:\w+\s+)?#?\d+(?=\s+(?:with|as|to|should|must|are|need|have)\b|\s*:)",
+    re.IGNORECASE,
+)
+# "work-tagged todos": one word.
+_HYPHENED: Final = re.compile(r"\b(\w{1,60})-(\w{1,20}ed)\b", re.IGNORECASE)
+_START: Final = re.compile(
+    r"\s*(?:(?:it|this|that|them|both|either)\s+)?(?::|=|(?:as|with|to|is|are|(?:should|must) (?:now )?be|(?:need|have) to be)\b(?!\s+\d))?\s*",
+    re.IGNORECASE,
+)
 _ITEM: Final = re.compile(
     r"\s*(?:[\"'“‘](?P<quoted>[^\"'”’]{1,60})[\"'”’]|#?(?P<word>[\w-]{1,60}))"
 )
 _JOIN: Final = re.compile(r"\s*(?:,\s*and\b|,|\band\b|&|\+)", re.IGNORECASE)
+
+
+def empties(one: Parameter, lowered: str) -> re.Match[str] | None:
+    """Where all of a list is to go, of a parameter for which an empty list does that."""
+    if one.type is not Type.TEXTS or "empty list" not in one.description:
+        return None
+    name = re.escape(one.name[:40].lower().rstrip("s"))
+    return re.search(
+        rf"\b(?:remov|clear|strip|tak|drop|delet|wip|get rid of|gett?ing rid of|los|eras)(?:e|p?ing)?\b(?: (?:off|away|out|of|all|every|the|its|any|those|these|of)){{0,4}} {name}s\b"
+        rf"|\b{name}s\b.{{1,60}}\b(?:remove|clear|strip|drop|delete) (?:them|all|it)\b"
+        rf"|\b(?:without|no) (?:any )?(?:more )?{name}s\b|\bclear\b.{{1,40}}\bof (?:all )?(?:its |the )?{name}s\b",
+        lowered,
+    )
 
 
 def take_lists(taken: Taken, wanted: Sequence[Parameter]) -> None:
@@ -25,22 +46,33 @@ def take_lists(taken: Taken, wanted: Sequence[Parameter]) -> None:
     for one in wanted:
         if one.type is not Type.TEXTS:
             continue
+        if empty := empties(one, taken.message.lowered):
+            taken.take(one.name, [])
+            taken.cue(one.name, *empty.span())
+            continue
+        before = next(_HYPHENED.finditer(taken.message.text), None)
+        if before and set(meanings(stem(before[2].lower()))) & one.meanings:
+            taken.take(one.name, [before[1]])
+            taken.cue(one.name, *before.span())
+            continue
         others = frozenset(word for other in wanted if other is not one for word in other.words)
         for token in taken.message.tokens:
             if not set(meanings(token.stem)) & one.meanings:
                 continue
-            items, end = _listed(taken.message.text, token, others)
+            items, start, end = _listed(taken.message.text, token, others)
             if items:
                 taken.take(one.name, items)
-                taken.cue(token.start, end)
+                taken.cue(one.name, token.start, token.end)
+                taken.cue(one.name, start, end)
                 break
 
 
-def _listed(text: str, name: Token, others: AbstractSet[str]) -> tuple[list[str], int]:
-    """The items after a name, up to where another parameter is spoken of; and where they end."""
+def _listed(text: str, name: Token, others: AbstractSet[str]) -> tuple[list[str], int, int]:
+    """The items after a name, up to where another parameter is spoken of; and where they stand."""
     between = _THING_FIRST.match(text, name.end)
-    start = _START.match(text, between.end() if between else name.end)
-    place = start.end() if start else name.end
+    begin = between.end() if between else name.end
+    start = _START.match(text, begin)
+    place = start.end() if start else begin
     items: list[str] = []
     ending = False
     while (item := _ITEM.match(text, place)) is not None:
@@ -55,4 +87,4 @@ def _listed(text: str, name: Token, others: AbstractSet[str]) -> tuple[list[str]
             break
         ending = "and" in join.group().lower()
         place = join.end()
-    return items, place
+    return items, begin, place

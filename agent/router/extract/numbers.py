@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.router.extract.taken import Taken
-from agent.router.message import Kind, Message, Value
-from agent.router.parameters import Parameter, Type
+from agent.router.message import Message
+from agent.router.parameters import Parameter, Type, is_short_scale
 from agent.router.profile import Profile
-from agent.router.thesaurus import meanings
+from agent.router.said_values import Kind, Value
+from agent.router.thesaurus import Action, meanings
 from agent.router.words import Token, stem
 
 LEAST: Final = 1.5
-SHORT_SCALE: Final = 10
 # Words that may stand between a name and its number.
 _JOINING: Final = frozenset(
     {
@@ -33,6 +33,7 @@ _JOINING: Final = frozenset(
         "nr",
         "code",
         "by",
+        "say",
     }
 )
 _GENERIC: Final = frozenset(
@@ -40,6 +41,11 @@ _GENERIC: Final = frozenset(
 )
 _UNITS: Final = {"m": stem("minutes"), "h": stem("hours"), "d": stem("days")}
 _WORD_EXTREMES: Final = (("highest", "maximum"), ("lowest", "minimum"), ("top", "maximum"))
+
+_PER_PAGE: Final = re.compile(
+    r"\s*(?:\w+ )?(?:(?:to|on|per) (?:a|each|one) page|(?:per|a|each) page|at a time|per go)\b"
+)
+_STEPS: Final = (("high", "maximum"), ("low", "minimum"))
 
 
 def take_numbers(taken: Taken, profile: Profile, wanted: Sequence[Parameter]) -> None:
@@ -57,22 +63,19 @@ def take_numbers(taken: Taken, profile: Profile, wanted: Sequence[Parameter]) ->
             continue
         taken.take(one.name, _converted(value, one), value)
         _cue(taken, value, one)
-    _take_extremes(taken, wanted)
+    _take_extremes(taken, wanted, changes=profile.action is Action.UPDATE)
     _take_initialled(taken, wanted)
 
 
 def _take_initialled(taken: Taken, wanted: Sequence[Parameter]) -> None:
     """`P4` is 4 on a short scale whose name begins so."""
     for one in wanted:
-        most = one.schema.get("maximum")
-        if one.type is not Type.INTEGER or one.is_id or one.name in taken.arguments:
-            continue
-        if not isinstance(most, int) or most > SHORT_SCALE or "minimum" not in one.schema:
+        if not one.name or not is_short_scale(one) or one.name in taken.arguments:
             continue
         match = re.search(rf"\b{re.escape(one.name[0])}(\d)\b", taken.message.text, re.IGNORECASE)
         if match and one.allows(int(match[1])):
             taken.take(one.name, int(match[1]))
-            taken.cue(match.start(), match.end())
+            taken.cue(one.name, match.start(), match.end())
 
 
 def _numeric(one: Parameter) -> bool:
@@ -111,6 +114,8 @@ def _affinity(message: Message, value: Value, one: Parameter, profile: Profile) 
     if value.kind is Kind.SPAN:
         return 2.0
     named = one.meanings - _GENERIC
+    if _PER_PAGE.match(message.lowered, value.end):
+        return 4.0 if {"page", "size"} <= set(one.words) else 0.0
     before = message.before(value.start, 5)
     after = message.after(value.end, 3)
     score = _named_before(before, named, one)
@@ -166,7 +171,11 @@ def _pointing(
 ) -> float:
     """How much a value looks like the name of one thing."""
     score = 0.0
-    if value.marked or (before and before[0].lower in ("number", "no", "nr", "id", "#")):
+    numbered = value.marked or (
+        bool(before) and before[0].lower in ("number", "no", "nr", "id", "#")
+    )
+    # "reg no. PD88213" is no flock_id, where no flock is spoken of.
+    if numbered and (one.required or (one.meanings - _GENERIC) & message.meanings):
         score += 1.6
     if value in message.pointed and one.required and one.type is Type.INTEGER:
         score += 1.6
@@ -177,15 +186,18 @@ def _pointing(
         score += 2.5
     elif value.kind is Kind.CODE and one.type is Type.TEXT and one.required and not one.examples:
         score += 1.6
-    if one.required and one.type is Type.TEXT and one.about & {token.stem for token in before[:2]}:
-        score += 1.0
+    told = {meaning for token in before[:2] for meaning in meanings(token.stem)}
+    if one.required and one.type is Type.TEXT and one.about & told:
+        score += 1.6 if value.kind is Kind.CODE else 1.0
     return score
 
 
 def alike(text: str, examples: Sequence[str]) -> bool:
     """Whether a text has the shape of an example: letters and digits in the same turns."""
+    # Mere numbers are alike by their length alone.
+    apart = 1 if text.isdigit() else 4
     return len(text) > 4 and any(
-        _shape(text) == _shape(example) and abs(len(text) - len(example)) <= 4
+        _shape(text) == _shape(example) and abs(len(text) - len(example)) <= apart
         for example in examples
     )
 
@@ -204,7 +216,7 @@ def _cue(taken: Taken, value: Value, one: Parameter) -> None:
         start = token.start
         if named:
             break
-    taken.cue(start, value.start)
+    taken.cue(one.name, start, value.start)
     after = taken.message.after(value.end, 2)
     end = value.end
     for token in after:
@@ -214,11 +226,14 @@ def _cue(taken: Taken, value: Value, one: Parameter) -> None:
         ):
             break
         end = token.end
-    taken.cue(value.end, end)
+    taken.cue(one.name, value.end, end)
 
 
-def _take_extremes(taken: Taken, wanted: Sequence[Parameter]) -> None:
-    """`the highest priority` is the most that the schema allows."""
+def _take_extremes(taken: Taken, wanted: Sequence[Parameter], *, changes: bool) -> None:
+    """`the highest priority` is the most that the schema allows.
+
+    So is `high priority` of a few steps, but nothing is changed to what it may mean.
+    """
     for one in wanted:
         if not _numeric(one) or one.name in taken.arguments or one.is_id:
             continue
@@ -226,10 +241,16 @@ def _take_extremes(taken: Taken, wanted: Sequence[Parameter]) -> None:
             if not set(meanings(token.stem)) & (one.meanings - _GENERIC):
                 continue
             before = taken.message.before(token.start, 1)
+            steps = _STEPS if is_short_scale(one) and not changes else ()
             limit = next(
-                (key for word, key in _WORD_EXTREMES if before and before[0].lower == word), ""
+                (
+                    key
+                    for word, key in (*_WORD_EXTREMES, *steps)
+                    if before and before[0].lower == word
+                ),
+                "",
             )
             if limit in one.schema:
                 taken.take(one.name, one.schema[limit])
-                taken.cue(before[0].start, token.end)
+                taken.cue(one.name, before[0].start, token.end)
                 break

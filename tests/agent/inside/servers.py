@@ -42,6 +42,8 @@ def served(mcp: FastMCP, port: int = 0) -> Iterator[Served]:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
+    # Whoever connects before it runs waits for that.
+    listener.listen()
     kept = Served(listener.getsockname()[1])
     config = uvicorn.Config(_kept(mcp.streamable_http_app(), kept), log_config=None)
     server = uvicorn.Server(config)
@@ -110,6 +112,13 @@ def handshake(**headers: str) -> Sequence[Reply]:
         "serverInfo": {"name": "written by hand", "version": "1"},
     }
     return json_reply(_result(0, about), 200, **headers), Reply(202, b"")
+
+
+def answer_to(number: int, text: str) -> bytes:
+    """What a tool answers to a request, as JSON."""
+    content = [{"type": "text", "text": text}]
+    result = {"content": content, "structuredContent": {"result": text}}
+    return json.dumps(_result(number, result)).encode()
 
 
 def _result(number: int, result: Any) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ from langchain_core.tools import tool
 
 from agent import texts
 from agent.chat_agent import ChatAgent
-from agent.events import Done, Error, Event, Thinking, ToolCall
-from agent.modelled import WITHOUT_TOOLS
+from agent.events import Done, Error, Event, ResponseDelta, Thinking, ToolCall
+from agent.model import configured_model
+from agent.prompt import WITHOUT_TOOLS, instructions
 from agent.settings import Settings
 from agent.states import AgentState
 from tests.agent.inside.servers import Served, served, small_server
@@ -100,11 +103,13 @@ async def test_a_model_calls_a_tool_of_the_server_and_words_the_answer(
     ]
     started, completed = (event for event in events if isinstance(event, ToolCall))
     assert started.data() == {
+        "id": "call_0",
         "tool_name": "double",
         "status": "IN_PROGRESS",
         "args": {"word": "tea"},
     }
     assert completed.data() == {
+        "id": "call_0",
         "tool_name": "double",
         "status": "COMPLETED",
         "result": "tea tea",
@@ -113,6 +118,30 @@ async def test_a_model_calls_a_tool_of_the_server_and_words_the_answer(
     deltas = [event.data()["text"] for event in events if event.kind == "RESPONSE_DELTA"]
     assert len(deltas) > 1
     assert "".join(deltas) == "The tool says: tea tea"
+
+
+async def test_calls_of_one_tool_at_the_same_time_can_be_told_apart(
+    model: OpenAiServer, small: Served
+) -> None:
+    # F2-22
+    events = await turn(agent_with(model, small), "Say both twice")
+    told = [event for event in events if isinstance(event, ToolCall)]
+    words = {one.id: (one.args or {}).get("word") for one in told if one.args}
+    results = {one.id: one.result for one in told if one.result}
+    assert len(words) == 2
+    assert results == {number: f"{word} {word}" for number, word in words.items()}
+
+
+async def test_a_model_is_told_the_day_with_each_turn(model: OpenAiServer) -> None:
+    days = iter([date(2026, 12, 31), date(2027, 1, 1)])
+    agent = agent_with(model, today=lambda: next(days))
+    await turn(agent, "Hello")
+    await turn(agent, "Remind me tomorrow")
+    first, second = (sent["messages"] for _, sent in model.requests)
+    assert first[0] == {"role": "system", "content": instructions(date(2026, 12, 31))}
+    assert first[0]["content"].endswith("Today is Thursday, 2026-12-31.")
+    assert second[0]["content"].endswith("Today is Friday, 2027-01-01.")
+    assert [one["role"] for one in second] == ["system", "user", "assistant", "user"]
 
 
 async def test_every_tool_is_offered_to_the_model(model: OpenAiServer, small: Served) -> None:
@@ -235,7 +264,12 @@ async def test_a_server_that_comes_up_later_is_found(model: OpenAiServer) -> Non
     [
         (Fault(status=500), texts.MODEL_UNAVAILABLE),
         (Fault(drop=True), texts.MODEL_UNAVAILABLE),
-        (Fault(status=401), texts.MODEL_REFUSED),
+        (Fault(status=429), texts.MODEL_UNAVAILABLE),
+        (Fault(status=400), texts.MODEL_REFUSED),
+        (Fault(status=413), texts.MODEL_REFUSED),
+        (Fault(status=422), texts.MODEL_REFUSED),
+        (Fault(status=401), texts.MODEL_MISCONFIGURED),
+        (Fault(status=404), texts.MODEL_MISCONFIGURED),
         (Fault(garbage=b"<html>"), texts.MODEL_UNAVAILABLE),
         (Fault(cut=3, garbage=b"{no"), texts.MODEL_UNAVAILABLE),
     ],
@@ -250,13 +284,29 @@ async def test_a_model_that_fails_is_told_in_friendly_words(
     assert (done(events).final_output, done(events).status) == (text, "degraded")
 
 
+@pytest.mark.parametrize(
+    "fault", [Fault(hang=True), Fault(pause=60)], ids=["no answer", "no first piece"]
+)
+async def test_a_model_is_waited_for_as_long_as_the_settings_say(
+    model: OpenAiServer, fault: Fault
+) -> None:
+    # F2-10 C17
+    model.always = fault
+    given = {"MODEL": "scripted", "MODEL_BASE_URL": model.url, "MODEL_TIMEOUT_SECONDS": "0.3"}
+    agent = ChatAgent(Settings.from_environment(given))
+    async with asyncio.timeout(20):
+        events = await turn(agent, "Hello")
+    assert (done(events).final_output, done(events).status) == (texts.MODEL_UNAVAILABLE, "degraded")
+    assert agent.breaker.failures == 1
+
+
 async def test_three_failures_of_the_model_open_its_breaker_for_sixty_seconds(
     model: OpenAiServer,
 ) -> None:
     # F2-10
     time = Clock()
     agent = agent_with(model, clock=time)
-    model.always = Fault(status=400)
+    model.always = Fault(garbage=b"<html>")
     for _ in range(3):
         assert done(await turn(agent, "Hello")).status == "degraded"
     model.always = None
@@ -266,6 +316,46 @@ async def test_three_failures_of_the_model_open_its_breaker_for_sixty_seconds(
     time.now += 60
     assert done(await turn(agent, "Hello")).final_output == "I heard: Hello"
     assert agent.breaker.state.value == "CLOSED"
+
+
+TOO_LONG = {"message": "maximum context length exceeded", "code": "context_length_exceeded"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(status=400, error={"error": TOO_LONG}),
+        Fault(cut=1, garbage=json.dumps({"error": TOO_LONG}).encode()),
+        Fault(status=401),
+    ],
+    ids=["too long", "too long in the stream", "wrong key"],
+)
+async def test_requests_that_a_model_refuses_take_it_from_nobody(
+    model: OpenAiServer, fault: Fault
+) -> None:
+    # F2-10
+    agent = agent_with(model)
+    model.always = fault
+    for _ in range(4):
+        refused = done(await turn(agent, "All of it", "mine")).final_output
+        assert refused in {texts.MODEL_REFUSED, texts.MODEL_MISCONFIGURED}
+    assert (agent.breaker.state.value, agent.breaker.failures) == ("CLOSED", 0)
+    model.always = None
+    assert done(await turn(agent, "Hello", "yours")).final_output == "I heard: Hello"
+
+
+async def test_a_refusal_does_not_end_the_one_try_of_an_open_breaker(model: OpenAiServer) -> None:
+    time = Clock()
+    agent = agent_with(model, clock=time)
+    model.always = Fault(garbage=b"<html>")
+    for _ in range(3):
+        await turn(agent, "Hello")
+    time.now += 60
+    model.always = Fault(status=400)
+    assert done(await turn(agent, "All of it")).final_output == texts.MODEL_REFUSED
+    assert agent.breaker.state.value == "HALF-OPEN"
+    model.always = None
+    assert done(await turn(agent, "Hello")).final_output == "I heard: Hello"
 
 
 async def test_whoever_leaves_in_the_middle_ends_the_turn(model: OpenAiServer) -> None:
@@ -294,6 +384,24 @@ async def test_a_model_that_never_stops_calling_tools_is_stopped() -> None:
         events = await turn(agent_with(model), "What time is it?")
     assert done(events).final_output == texts.TOO_MANY_STEPS
     assert len([one for one in events if isinstance(one, ToolCall)]) <= 2 * 11
+
+
+async def test_what_a_tool_s_own_model_says_is_no_part_of_the_answer(model: OpenAiServer) -> None:
+    # F2-22
+    inner = configured_model(Settings(model="inner", model_base_url=model.url))
+    assert inner is not None
+
+    @tool
+    async def oracle() -> str:
+        """Asks another model."""
+        return f"fog, {(await inner.ainvoke('What do you see?')).text}"
+
+    model.script = Script({"Ask": [("oracle", {})]})
+    settings = Settings(model="scripted", model_base_url=model.url)
+    events = await turn(ChatAgent(settings, [oracle]), "Ask")
+    answer = "The tool says: fog, I heard: What do you see?"
+    assert "".join(one.text for one in events if isinstance(one, ResponseDelta)) == answer
+    assert done(events).final_output == answer
 
 
 async def test_text_before_a_call_is_no_part_of_the_answer(model: OpenAiServer) -> None:

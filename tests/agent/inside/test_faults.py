@@ -18,12 +18,10 @@ from agent.chat_agent import ChatAgent
 from agent.mcp_tools import McpTool
 from agent.settings import Settings
 from agent.states import AgentState, McpState
-from agent.tool_server import CONNECT_SECONDS, ToolServer
+from agent.tool_server import ToolServer
+from tests.agent.inside.patience import Waiting
 from tests.agent.inside.servers import handshake, served, small_server
 from tests.http_server import Reply, http_server, json_reply
-
-# 5 s, and what a busy machine adds.
-IN_TIME = CONNECT_SECONDS + 3
 
 
 @tool
@@ -65,6 +63,7 @@ FAULTS = {
     ),
     "a page": (answering(garbage(b"<html>", "text/html")), "RuntimeError: "),
     "broken JSON": (answering(garbage(b"{no")), "RuntimeError: "),
+    "deep JSON": (answering(garbage(b"[" * 200_000)), "RuntimeError: "),
     "other JSON": (answering(garbage(b'{"a": 1}')), "RuntimeError: "),
     "broken event": (answering(garbage(b"data: no\n\n", "text/event-stream")), "RuntimeError: "),
     "not HTTP": (answering(Reply(raw=b"220 mail ready\r\n")), "cannot connect: "),
@@ -101,9 +100,9 @@ def test_a_server_that_cannot_be_used_is_logged_and_done_without(
     # S1-016 S1-019 S1-030 S1-034 S1-035 S1-036 S1-038 S1-039 S1-040 S1-042 S1-043 F1-03 F1-06 F1-11 C10
     server, reason = FAULTS[fault]
     with server as url:
-        began = time.monotonic()
+        beside, began = Waiting(), time.monotonic()
         agent = ChatAgent(Settings(mcp_url=url), [clock])
-        assert time.monotonic() - began < IN_TIME
+        assert beside.in_time(time.monotonic() - began)
     assert agent.tools == [clock]
     assert agent.mcp_client is None
     assert (agent.state, agent.mcp_state) == (AgentState.MCP_FAILED, McpState.FAILED)
@@ -139,11 +138,11 @@ def test_a_name_that_takes_forever_to_look_up_is_not_waited_for(
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     # The thread that looks it up cannot be cancelled, only left behind.
-    monkeypatch.setattr("agent.chat_agent.CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr("agent.chat_agent.LOAD_SECONDS", 0.1)
     agent = ChatAgent(Settings(mcp_url="http://slow.invalid/mcp"))
     released.set()
     assert agent.state is AgentState.MCP_FAILED
-    assert "it did not answer within 0.1 seconds" in caplog.text
+    assert "it did not answer within 5 seconds" in caplog.text
 
 
 def test_a_secret_in_an_address_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -201,9 +200,7 @@ def test_a_server_lost_in_between_is_an_error_of_the_tool_and_works_again_when_i
         double = agent.tools[0]
         assert isinstance(double, McpTool)
         assert double.invoke({"word": "a"}) == "a a"
-    began = time.monotonic()
     assert double.invoke({"word": "a"}) == texts.TOOLS_UNAVAILABLE
-    assert time.monotonic() - began < 1 + 2
     assert states(agent, double) == (AgentState.MCP_FAILED, McpState.FAILED, False)
     assert "MCP server was lost during a call of 'double'" in caplog.text
     with served(small_server(), server.port):

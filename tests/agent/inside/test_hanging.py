@@ -108,6 +108,23 @@ async def test_a_search_that_hangs_keeps_no_turn_up(birds: Served) -> None:
     assert "wren" in answer
 
 
+async def test_what_a_search_waited_for_a_greeting_the_call_after_it_does_not_wait_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # F2-06 S1-048
+    with http_server(always=Reply(hang=True)) as server:
+        link = Link(ToolServer(f"{server.url}/mcp"))
+        assert await link.call_briefly("tool_search", {"query": "tea"}, 0.5) is None
+        # There is nothing left to wait, so it is not even asked.
+        monkeypatch.setattr("agent.tool_server.CONNECT_SECONDS", 0.5)
+        async with asyncio.timeout(SECONDS):
+            with pytest.raises(ToolException, match=texts.TOOLS_UNAVAILABLE):
+                await link.call("double", {})
+        assert len(server.asked) == 1
+    assert link.lost
+    assert "MCP server was lost during a call of 'double': no answer" in caplog.text
+
+
 async def test_a_server_that_is_lost_is_not_searched(birds: Served) -> None:
     agent = ChatAgent(Settings(mcp_url=birds.url))
     (search,) = [one for one in agent.tools if one.name == "tool_search"]

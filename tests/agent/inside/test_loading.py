@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from agent.mcp_tools import McpTool
 from agent.settings import Settings
 from agent.states import AgentState, McpState
 from agent.tool_server import NAME, TRANSPORT, ToolServer
+from tests.agent.inside.patience import Waiting
 from tests.agent.inside.servers import Served, listing, served, small_server
 
 NAMES = ["double", "fails", "hangs"]
@@ -56,7 +58,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
 def test_the_tools_of_the_server_follow_the_own_ones(
     small: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # S1-009 S1-013 S1-015 S1-023 S1-033 S1-039 S1-040 F1-02 F1-07 F1-08
+    # S1-009 S1-013 S1-015 S1-023 S1-033 S1-039 S1-040 F1-02 F1-07
     agent = agent_of(small, clock)
     assert names(agent) == ["clock", *NAMES]
     assert (agent.state, agent.mcp_state) == (AgentState.WITH_MCP, McpState.CONNECTED)
@@ -69,6 +71,14 @@ def test_loading_uses_the_adapters_client_over_streamable_http(small: Served) ->
     assert isinstance(agent.mcp_client, MultiServerMCPClient)
     assert agent.mcp_client.connections[NAME]["transport"] == TRANSPORT == "streamable_http"
     assert [one.name for one in agent._load_mcp_tools()] == NAMES
+
+
+def test_an_address_from_which_requests_are_sent_on_is_followed(small: Served) -> None:
+    # S1-010 F1-02
+    agent = ChatAgent(Settings(mcp_url=f"{small.url}/"))
+    assert names(agent) == NAMES
+    assert agent.tools[0].invoke({"word": "tea"}) == "tea tea"
+    assert agent.mcp_state is McpState.CONNECTED
 
 
 def test_nothing_of_a_connection_is_left_after_loading() -> None:
@@ -196,7 +206,9 @@ def test_without_an_address_nothing_is_built_nothing_logged_and_all_is_as_before
 def test_a_server_without_tools_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     # S1-037 F1-05
     with served(FastMCP("empty", stateless_http=True)) as server:
+        beside, began = Waiting(), time.monotonic()
         agent = agent_of(server, clock)
+        assert beside.in_time(time.monotonic() - began)
         assert agent.tools == [clock]
         assert (agent.state, agent.mcp_state) == (AgentState.WITH_MCP, McpState.CONNECTED)
         text = f"The MCP server at {server.url} offers no tools"
@@ -227,6 +239,47 @@ def test_a_bad_definition_costs_that_tool_alone(caplog: pytest.LogCaptureFixture
     assert {level for level, _ in told} == {logging.ERROR}
     for name in ("list_schema", "no_schema", "text", "odd", "lost", "class", "(no name)", "good"):
         assert any(text.startswith(f"MCP tool '{name}' was left out: ") for _, text in told), name
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"$schema": 5},
+        {"$schema": ["x"]},
+        {"$schema": "http://[bad"},
+        {"properties": {"x": {"pattern": "a{99999999999999999999}"}}},
+    ],
+    ids=["a number", "a list", "no address", "too many"],
+)
+def test_a_definition_that_nobody_can_check_costs_that_tool_alone(
+    odd: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    # F1-11 S1-025
+    with listing(
+        {"name": "odd", "inputSchema": {**SCHEMA, **odd}}, {"name": "good", "inputSchema": SCHEMA}
+    ) as server:
+        agent = agent_of(server)
+    assert names(agent) == ["good"]
+    ((level, text),) = logged(caplog)
+    assert level == logging.ERROR
+    assert text.startswith("MCP tool 'odd' was left out: ")
+
+
+def test_a_pattern_that_only_javascript_can_read_costs_no_tool(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # F1-10 F1-11
+    kept = {"type": "string", "pattern": "^[a-z]+$"}
+    named = {"type": "string", "minLength": 1, "pattern": r"^[\p{L}\p{N} ._-]+$"}
+    one_of = {"anyOf": [named, {"type": "null"}]}
+    properties = {"pattern": kept, "name": named, "other": one_of}
+    schema = {"type": "object", "properties": properties}
+    with listing({"name": "budget", "inputSchema": schema}) as server:
+        (tool,) = agent_of(server).tools
+    assert logged(caplog) == []
+    text = {"type": "string", "minLength": 1}
+    taken = {"pattern": kept, "name": text, "other": {"anyOf": [text, {"type": "null"}]}}
+    assert tool.args_schema == {"type": "object", "properties": taken}
 
 
 def referring(levels: int) -> dict[str, Any]:

@@ -45,6 +45,29 @@ def test_json_is_written_line_by_line() -> None:
     ]
 
 
+def test_an_answer_comes_first_and_what_it_was_made_of_is_counted() -> None:
+    passages = [{"doc_id": f"a.md#{number}", "content": "Long.\n\nLonger."} for number in range(5)]
+    answer = {
+        "retrieved_documents": passages,
+        "answer": "Tea, says the list. [1]",
+        "sources": ["a.md", "b.md"],
+        "response_id": "7",
+    }
+    assert readable(json.dumps(answer)).splitlines() == [
+        "Tea, says the list. [1]",
+        "retrieved_documents: 5 entries, too long to be shown here",
+        "sources:",
+        "  - a.md",
+        "  - b.md",
+        "response_id: 7",
+    ]
+    # Long text that is no list of parts is not left out, nor is anything without an answer.
+    lines = "\n".join(["line"] * 40)
+    assert lines in readable(json.dumps({"answer": "yes", "note": lines}))
+    for none in ("", " ", None, 3):
+        assert "content: Long." in readable(json.dumps({**answer, "answer": none}))
+
+
 def test_other_text_stays_as_it_is() -> None:
     for text in ("tea tea", "7", '"tea"', "{}", "[]", "{no"):
         assert readable(text) == text

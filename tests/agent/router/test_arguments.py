@@ -29,6 +29,9 @@ async def routed(message: str, *tools: Offered) -> Choice:
         ("friday", "2026-11-20"),
         ("next Wednesday", "2026-11-25"),
         ("in 2 weeks", "2026-12-02"),
+        ("in two weeks from now", "2026-12-02"),
+        ("a week from friday", "2026-11-27"),
+        ("3 days after tomorrow", "2026-11-22"),
         ("24 December", "2026-12-24"),
         ("March 3rd", "2027-03-03"),
         ("Dec 24, 2027", "2027-12-24"),
@@ -42,6 +45,12 @@ async def test_days_are_read_as_people_name_them(words: str, day: str) -> None:
 @pytest.mark.parametrize("words", ["2026-02-31", "2026-13-01", "32 December"])
 async def test_days_that_do_not_exist_are_not_sent(words: str) -> None:
     assert "due_date" not in (await routed(f"change todo 4, it is due {words}")).arguments
+
+
+@pytest.mark.parametrize("again", ["every monday", "each Friday", "every other friday"])
+async def test_what_comes_back_has_no_day_and_stays_in_the_text(again: str) -> None:
+    choice = await routed(f"add a todo: call Ann {again}")
+    assert dict(choice.arguments) == {"title": f"call Ann {again}"}
 
 
 async def test_what_is_required_and_not_told_is_named_as_missing() -> None:
@@ -73,6 +82,24 @@ async def test_texts_are_cut_to_what_the_schema_allows() -> None:
     choice = await routed("add a todo to " + "carry stones " * 60)
     assert choice.tool == "create_todo"
     assert 150 < len(choice.arguments["title"]) <= 200
+
+
+@pytest.mark.parametrize(
+    ("says", "arguments"),
+    [
+        ("set the title of todo 5 to Milk", {"title": "Milk"}),
+        ("I want to change the title of my todo #5 to buy milk", {"title": "buy milk"}),
+        ("please update todo 5's title to buy milk, thanks", {"title": "buy milk"}),
+        ("edit the description of 5 to call first", {"description": "call first"}),
+        ("change the title of todo 5 to that of todo 6", {"title": "that of todo 6"}),
+    ],
+)
+async def test_a_text_that_a_field_is_set_to_is_taken_and_asked_about(
+    says: str, arguments: dict[str, Any]
+) -> None:
+    choice = await routed(says)
+    assert (choice.tool, dict(choice.arguments)) == ("update_todo", {"todo_id": 5, **arguments})
+    assert not choice.sure
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,6 @@ NO_ORDERS = [
     "is 17 done?",
     "don't rm todo 5",
     "delete 3 emails",
-    "delete 3, 4 and 5",
     "how do I delete a todo?",
     "I already added the dentist todo, no need to do anything",
     "never mind",
