@@ -46,7 +46,9 @@ CASES: Final = {
         "SERVICE_UNAVAILABLE",
     ),
     "slow": Case(_always(504, "TIMEOUT", 3), (0, 0), "TIMEOUT"),
-    "page": Case(((502, "<html>", {}),) * 4, (1, 2, 4), "SERVICE_UNAVAILABLE"),
+    # A gateway: the service may have gone away in the middle of the call.
+    "page": Case(((502, "<html>", {}),), (), "SERVICE_UNAVAILABLE"),
+    "busy gateway": Case(((503, "<html>", {}),) * 4, (1, 2, 4), "SERVICE_UNAVAILABLE"),
     "nonsense": Case(((200, "hello", {}),), (), "INTERNAL_ERROR"),
     "recovers": Case(
         (bad(500, "EXECUTION_ERROR"), bad(429, "RATE_LIMITED", Retry_After="2"), (200, GOOD, {})),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +15,12 @@ from types import ModuleType
 from typing import Any, Final
 
 from tests.debian import program
+from tests.node_env import NODE, node_environment
 
 AT_ONCE: Final = 4
 SECONDS: Final = 120
+# Calls tools through a module of TypeScript.
+PROGRAM: Final = Path(__file__).resolve().parent / "programs.mjs"
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -49,6 +53,42 @@ def run_all(
 ) -> list[subprocess.CompletedProcess[str]]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(lambda command: run(command, folder, **more), commands))
+
+
+def run_typescript(
+    file: Path, name: str, **orders: Any
+) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+    """What came of calls through a module of TypeScript, and all that was printed; see programs.mjs."""
+    wanted = json.dumps({"calls": {}, "codes": {}, "retries": {}, **orders})
+    done = subprocess.run(
+        [str(NODE), str(PROGRAM), str(file), name, wanted],
+        env=dict(node_environment()),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done
+
+
+def on_a_terminal(command: Sequence[str | Path], **more: str) -> str:
+    """What one file writes to a terminal, run to its end; not more than terminals keep for readers."""
+    words = [str(word) for word in command]
+    words = [sys.executable, *words] if words[0].endswith(".py") else words
+    ours, theirs = pty.openpty()
+    with open(ours, "rb", buffering=0) as reader:
+        with open(theirs, "wb", buffering=0) as writer:
+            subprocess.run(
+                words,
+                env=environment(**more),
+                stdin=subprocess.DEVNULL,
+                stdout=writer,
+                stderr=writer,
+                timeout=SECONDS,
+                check=False,
+            )
+        return reader.read(65_536).decode()
 
 
 def options(arguments: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tests.node_env import NODE, node_environment, typescript_compiler
 from tests.wrappers.foreign import Foreign, foreign
 from tests.wrappers.generating import generate
 from tests.wrappers.hostile import NAMES, TEXTS, VALUES, hostile_tools
-from tests.wrappers.running import load, run, run_all
+from tests.wrappers.running import PROGRAM, load, run, run_all
 from tools.services.generate_wrappers import Report
 from tools.wrappers.tool_list import whole
 
@@ -102,6 +103,15 @@ def test_the_typescript_module_compiles_strictly(made: Made) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_comments_of_the_typescript_module_are_comments_of_one_line(made: Made) -> None:
+    written = (made.folder / "odd" / "typescript" / "odd_client.ts").read_text()
+    told = [line for line in written.splitlines() if line.startswith("/** Arguments of ")]
+    assert len(told) == made.report.tools["odd"]
+    assert "/** Arguments of then. */" in told
+    assert "/** Arguments of *\\/. */" in told
+    assert [line for line in told if "* then" in line or line.count("*/") != 1] == []
+
+
 def test_values_arrive_as_they_were_sent(made: Made) -> None:
     sent = {f"w{place}": value.replace("\0", "") for place, value in enumerate(VALUES)}
     options = [f"--{name}={value}" for name, value in sent.items()]
@@ -109,6 +119,46 @@ def test_values_arrive_as_they_were_sent(made: Made) -> None:
         done = run([made.folder / "odd" / path, *options], made.folder)
         assert json.loads(done.stdout)["echo"] == sent, done.stderr
     assert made.module.OddClient(retry=False).many(**sent)["echo"] == sent
+    # Nothing is lost on the way of the async client, which writes HTTP itself, nor a NUL of a program.
+    for values in (sent, {f"w{place}": value for place, value in enumerate(VALUES)}):
+        answer = asyncio.run(made.module.AsyncOddClient(retry=False).many(**values))
+        assert (answer["echo"], made.service.calls[-1]["arguments"]) == (values, values)
+
+
+def test_values_arrive_through_the_typescript_client_as_they_were_sent(made: Made) -> None:
+    # F3-20
+    file = made.folder / "odd" / "typescript" / "odd_client.ts"
+    many = {f"w{place}": value for place, value in enumerate(VALUES)}
+    kinds = {
+        "whole": -3,
+        "number": 1.5,
+        "truth": False,
+        "items": list(VALUES),
+        "object": {**dict.fromkeys(NAMES, 1), **dict.fromkeys(VALUES[:12], None)},
+        "anything": {"text": TEXTS[12], "half": "\ud83d", "deep": [[[{}]]]},
+        "maybe": None,
+    }
+    calls = {"many": many, "plain": kinds}
+    orders = made.folder.parent / "orders.json"
+    # They are longer than an argument of a program may be.
+    orders.write_text(json.dumps({"calls": calls, "codes": {}, "retries": {}}))
+    made.service.calls.clear()
+    done = subprocess.run(
+        [str(NODE), str(PROGRAM), str(file), "Odd", f"@{orders}"],
+        cwd=made.folder,
+        env=dict(node_environment()),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    seen = told["calls"]
+    assert {tool: one["data"]["echo"] for tool, one in seen.items()} == calls
+    # Tools called then, toString and toJSON are called by nobody else.
+    assert told["used"] == {"awaited": True, "shown": "[object Object]", "json": '{"once":{}}'}
+    assert [(one["tool"], one["arguments"]) for one in made.service.calls] == list(calls.items())
 
 
 def test_every_kind_of_value_keeps_its_kind(made: Made) -> None:
@@ -132,6 +182,11 @@ def test_every_kind_of_value_keeps_its_kind(made: Made) -> None:
     # What is not given is left out; None is sent where it is a value.
     assert client.plain()["echo"] == {}
     assert client.plain(maybe=None, anything=None)["echo"] == {"maybe": None, "anything": None}
+    waiting = made.module.AsyncOddClient()
+    assert asyncio.run(waiting.plain(**expected))["echo"] == expected
+    assert asyncio.run(waiting.plain())["echo"] == {}
+    nothing = asyncio.run(waiting.plain(maybe=None, anything=None))
+    assert nothing["echo"] == {"maybe": None, "anything": None}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +195,8 @@ def test_every_kind_of_value_keeps_its_kind(made: Made) -> None:
         *("--whole=1.0", "--whole=x", "--whole=01", "--number=nan", "--number=Infinity"),
         *("--truth=perhaps", "--object=[]", "--object={", "--unknown=1", "--timeout=x"),
         *("--number=1e999", "--items=[1e999]", '--object={"a": 1e999}', "--anything=-1e999"),
-        *('--object={"a": NaN}', "-x", "--timeout=-5"),
+        *('--object={"a": NaN}', "-x", "--timeout=-5", "--timeout=0", "--timeout=00.000"),
+        *("--timeout=1000001", "--object=" + '{"a":' * 20_000 + "1" + "}" * 20_000),
     ],
 )
 def test_a_value_of_another_kind_is_refused_before_anything_is_sent(made: Made, wrong: str) -> None:
@@ -165,6 +221,7 @@ def test_a_value_of_another_kind_is_refused_before_anything_is_sent(made: Made, 
         (["--anything=[-Infinity]"], {"anything": "[-Infinity]"}),
         (["--anything=9007199254740992"], {"anything": 9007199254740992}),
         (['--object={"9007199254740993": "\\"9007199254740993"}'], None),
+        (["--anything=" + "[" * 20_000], {"anything": "[" * 20_000}),
         (["--number=0.30000000000000004"], {"number": 0.30000000000000004}),
         (["--number=100.00000000000000000"], {"number": 100}),
         (["--number=1e22"], {"number": 1e22}),
@@ -231,11 +288,83 @@ def test_a_timeout_that_no_timer_knows_is_refused(made: Made) -> None:
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
+@pytest.mark.parametrize("given", ["0.0009", "1000000.001", "99999999"])
+def test_a_timeout_that_means_none_to_curl_is_refused(made: Made, given: str) -> None:
+    done = run([made.folder / "odd/scripts/plain.sh", "--timeout", given], made.folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "more than 0 and at most 1000000" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["0.5", "09", "1000000", "0030.0008"])
+def test_every_other_timeout_is_taken_by_a_script(made: Made, given: str) -> None:
+    done = run([made.folder / "odd/scripts/plain.sh", f"--timeout={given}"], made.folder)
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_address_stands_for_one_call(made: Made) -> None:
     made.service.calls.clear()
     given = f"--service-url={made.service.url}/{{a,b}}[1-3]"
     done = run([made.folder / "odd" / "scripts" / "plain.sh", given], made.folder)
     assert (done.returncode, len(made.service.calls)) == (0, 1), done.stderr
+
+
+STEERING = "".join(
+    map(
+        chr,
+        [*range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)],
+    )
+)
+READABLE = "Grüße 漢字 שלום \u00a0 – 😀 \\"
+
+
+@pytest.mark.parametrize("option", [(), ("--json",)], ids=["data", "whole"])
+@pytest.mark.parametrize(
+    "program", ["scripts/plain.sh", "cli/plain.py", "skills/odd-plain/scripts/plain.sh"]
+)
+def test_an_answer_cannot_steer_the_terminal_it_is_printed_to(
+    made: Made, program: str, option: tuple[str, ...]
+) -> None:
+    # F3-16
+    data = {"said": f"\x1b[2J{STEERING}{READABLE}{STEERING}", STEERING: READABLE}
+    told = {"success": True, "data": data, "request_id": "1"}
+    made.service.replies.append((200, {}, json.dumps(told, ensure_ascii=False).encode()))
+    done = run([made.folder / "odd" / program, *option], LANG="C.UTF-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == (told if option else data)
+    assert not set(done.stdout) & set(STEERING)
+    # What people read stays readable.
+    assert READABLE.strip("\\") in done.stdout
+
+
+@pytest.mark.parametrize("program", ["scripts/plain.sh", "cli/plain.py"])
+def test_an_error_cannot_steer_the_terminal_it_is_printed_to(made: Made, program: str) -> None:
+    # F3-16
+    told = {
+        "success": False,
+        "code": "EXECUTION_ERROR",
+        "error": f"It {STEERING}broke.",
+        "request_id": "1",
+    }
+    made.service.replies.append((500, {}, json.dumps(told, ensure_ascii=False).encode()))
+    done = run([made.folder / "odd" / program, "--json"], LANG="C.UTF-8")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"] == told["error"]
+    assert not set(done.stdout + done.stderr) & set(STEERING)
+
+
+def test_a_script_prints_no_control_characters_of_what_is_no_json(made: Made) -> None:
+    body = b'{"success": true, "data": "a\x1b[2Jb\x07", "request_id": "1"}\n'
+    made.service.replies.append((200, {}, body))
+    done = run([made.folder / "odd" / "scripts" / "plain.sh", "--json"])
+    assert not set(done.stdout + done.stderr) & {"\x1b", "\x07"}
+
+
+def test_a_script_prints_no_returns_that_would_write_over_a_line(made: Made) -> None:
+    # Where they stand they are space to JSON, and were the end of a line to those who read this.
+    body = b'{"success": true,\r"data": "kept", "request_id": "1"}'
+    made.service.replies.append((200, {}, body))
+    done = run([made.folder / "odd" / "scripts" / "plain.sh", "--json"])
+    assert done.stdout == body.decode().replace("\r", "") + "\n"
 
 
 def test_names_that_mean_something_elsewhere_are_sent_as_they_are(made: Made) -> None:
@@ -250,9 +379,13 @@ def test_names_that_mean_something_elsewhere_are_sent_as_they_are(made: Made) ->
     parameters = list(client.every_name.__annotations__)[: len(keys)]
     answer = client().every_name(**dict(zip(parameters, values, strict=True)))
     assert answer["echo"] == expected
+    waiting = made.module.AsyncOddClient
+    answer = asyncio.run(waiting().every_name(**dict(zip(parameters, values, strict=True))))
+    assert answer["echo"] == expected
     # Tools by such names are called by them, too.
     for name in sorted({*NAMES} - {""}):
         assert client().call(name, {})["tool"] == name
+        assert asyncio.run(waiting().call(name, {}))["tool"] == name
     odd = [one for one in sorted({*NAMES} - {""}) if not one.isalnum()]
     definitions = [
         json.loads(path.read_text()) for path in (made.folder / "odd/skills").glob("*.json")

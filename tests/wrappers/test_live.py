@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import stat
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from tests.project.pages import PROJECT, fenced, read
+from tests.wrappers.generating import generate
 from tests.wrappers.plane import Plane
 from tests.wrappers.rows import NAME
 from tests.wrappers.running import load, options, run, run_all
+from tools.services.service_registry import read_registry
+from tools.wrappers.registry import ServiceEntry
 
 # How each code is had of the live service: a tool and its arguments.
 CODES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -27,13 +32,16 @@ CODES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 
 
 def script(plane: Plane, kind: str, tool: str) -> Path:
+    if kind == "skill":
+        definition = json.loads((plane.made / "skills" / f"{tool}.json").read_text())
+        return plane.made / "skills" / str(definition["skill"]) / "scripts" / f"{tool}.sh"
     return plane.made / ("scripts" if kind == "bash" else "cli") / f"{tool}.{_ENDS[kind]}"
 
 
 _ENDS: Final = {"bash": "sh", "cli": "py"}
 
 
-@pytest.mark.parametrize("kind", ["bash", "cli"])
+@pytest.mark.parametrize("kind", ["bash", "cli", "skill"])
 def test_every_script_of_every_demo_tool_answers(plane: Plane, kind: str) -> None:
     # S3-065 F3-16 F3-18 F3-20 F3-25
     calls = plane.calls()
@@ -47,7 +55,7 @@ def test_every_script_of_every_demo_tool_answers(plane: Plane, kind: str) -> Non
     assert answers["update_todo"]["title"] == "Grüße 🌱"
 
 
-@pytest.mark.parametrize("kind", ["bash", "cli"])
+@pytest.mark.parametrize("kind", ["bash", "cli", "skill"])
 @pytest.mark.parametrize("code", list(CODES))
 def test_a_script_tells_each_error_and_ends_with_one(plane: Plane, kind: str, code: str) -> None:
     # F3-16 F3-18 F3-20, and the table of errors
@@ -103,6 +111,26 @@ def test_a_python_client_raises_its_own_error(plane: Plane, code: str) -> None:
     assert failure.retry_after == waits.get(code)
     with pytest.raises(module.ControlPlaneError, match=code):
         asyncio.run(getattr(module.AsyncControlPlaneClient(retry=False), tool)(**arguments))
+
+
+def test_the_page_about_wrappers_leads_to_a_first_call(plane: Plane, tmp_path: Path) -> None:
+    # S3-065
+    page = read(PROJECT / "docs" / "how-to" / "generate-wrappers.md")
+    example = read(PROJECT / "examples" / "this-control-plane.yaml")
+    assert example.partition("\n")[2] == fenced(page, "yaml")[0]
+    (entry,) = read_registry(example)
+    here = ServiceEntry(entry.name, plane.url, key_variable=entry.key_variable)
+    assert generate(tmp_path / "output", here).errors == []
+    start = page.partition("## Say which")[0]
+    commands = [shlex.split(line) for line in start.splitlines() if line[:10] == "    output"]
+    for command in commands:
+        done = run([tmp_path / command[0], *command[1:]], tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert "Water the plants" in run([tmp_path / commands[1][0]], tmp_path).stdout
+    program = tmp_path / "program.py"
+    program.write_text(fenced(page, "python")[0])
+    done = run([program], tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_the_summary_counts_and_the_tree_is_laid_out(plane: Plane) -> None:

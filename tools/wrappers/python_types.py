@@ -10,6 +10,7 @@ from tools.wrappers.naming import Names, class_name
 from tools.wrappers.schemas import Kind, Schema, Steps, read
 
 DEEPEST: Final = 6
+LARGEST_LITERAL: Final = 2**63 - 1
 _PLAIN: Final[Mapping[Kind, str]] = {
     Kind.STRING: "str",
     Kind.INTEGER: "int",
@@ -44,7 +45,7 @@ class PythonTypes:
         depth = depth if self.steps.take() else DEEPEST
         if reading.branches and depth < DEEPEST:
             found = [self.of(one, root, hint, depth + 1) for one in reading.branches]
-        elif reading.choices:
+        elif reading.choices and all(map(_is_literal, reading.choices)):
             found = [f"Literal[{', '.join(repr(one) for one in reading.choices)}]"]
         else:
             found = [
@@ -87,6 +88,11 @@ class PythonTypes:
         made = Shape(self.names.free(name, f"{name}_"), tuple(fields))
         self.shapes.append(made)
         return made.name
+
+
+def _is_literal(choice: object) -> bool:
+    """Whether type checkers take it in `Literal`: mypy knows no whole numbers of more than 64 bits."""
+    return not isinstance(choice, int) or abs(choice) <= LARGEST_LITERAL
 
 
 def python_type(schema: Any) -> str:

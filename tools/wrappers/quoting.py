@@ -15,6 +15,7 @@ from tools.wrappers import naming
 
 _WIDTH: Final = 96
 _SPACES: Final = re.compile(r"\s+")
+_LONG_WORD: Final = re.compile(rf"\S{{{_WIDTH}}}(?=\S)")
 
 
 def visible(text: str) -> str:
@@ -75,6 +76,11 @@ def jsdoc(text: str, indent: int = 2) -> str:
     return "\n".join(f"{' ' * indent} * {line}".rstrip() for line in lines).strip()
 
 
+def jsdoc_line(text: str, most: int = 0) -> str:
+    """What stands in a comment of TypeScript that is one line."""
+    return one_line(text, most).replace("*/", "*\\/")
+
+
 def yaml_text(text: str) -> str:
     """One line of YAML that is this text, whatever it looks like."""
     written: str = yaml.safe_dump(text, allow_unicode=True, width=1_000_000, default_style='"')
@@ -97,7 +103,8 @@ def to_json(value: object, indent: int = 2) -> str:
 
 def wrapped(text: str) -> str:
     """`text` in lines that can be read, its own line ends kept."""
-    lines = visible(text).strip().split("\n")
+    # Words longer than a line are cut beforehand: textwrap takes the square of their length for it.
+    lines = _LONG_WORD.sub(r"\g<0> ", visible(text).strip()).split("\n")
     return "\n".join(textwrap.fill(line, _WIDTH, break_on_hyphens=False) for line in lines)
 
 
@@ -108,6 +115,7 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "docstring": docstring,
     "js": js,
     "jsdoc": jsdoc,
+    "jsdoc_line": jsdoc_line,
     "kebab": lambda text: naming.kebab(text, "x"),
     "one_line": one_line,
     "py": py,

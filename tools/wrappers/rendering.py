@@ -25,9 +25,20 @@ from tools.wrappers.wrapped import WrappedService, WrappedTool, wrap_service
 # What the module of Python uses itself.
 OWN_WORDS: Final = (
     *dir(builtins),
-    *("asyncio", "email", "enum", "http", "io", "json", "os", "ssl", "time", "uuid", "urlsplit"),
+    *("asyncio", "email", "enum", "http", "io", "json", "os", "socket", "ssl", "time", "uuid"),
     *("Any", "Awaitable", "Callable", "Final", "Literal", "Mapping", "NamedTuple", "NotRequired"),
-    *("Answer", "JsonObject", "Request", "TOOLS", "TypedDict", "UNSET", "Unset", "send"),
+    *(
+        "Answer",
+        "JsonObject",
+        "Request",
+        "TOOLS",
+        "TypedDict",
+        "UNSET",
+        "Unsent",
+        "Unset",
+        "send",
+        "urlsplit",
+    ),
 )
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
 
@@ -114,7 +125,9 @@ def _types(service: WrappedService) -> dict[str, Any]:
 def _python_types(service: WrappedService) -> tuple[list[Shape], dict[str, ToolTypes]]:
     own = service.class_name
     reserved = (f"{own}Client", f"Async{own}Client", service.error_name)
-    made = PythonTypes(Names((*reserved, *OWN_WORDS)))
+    # Methods and parameters hide types of the same name where those are used.
+    within = [name for tool in service.tools for name in (tool.method, *_parameters(tool))]
+    made = PythonTypes(Names((*reserved, *OWN_WORDS, *within)))
     types: dict[str, ToolTypes] = {}
     for tool in service.tools:
         root: Mapping[str, Any] = tool.input_schema
@@ -126,6 +139,10 @@ def _python_types(service: WrappedService) -> tuple[list[Shape], dict[str, ToolT
             )
         types[tool.name] = ToolTypes(_whole(made, tool, by_key), by_key)
     return made.shapes, types
+
+
+def _parameters(tool: WrappedTool) -> list[str]:
+    return [one.name for one in tool.arguments]
 
 
 def _whole(made: PythonTypes, tool: WrappedTool, by_key: Mapping[str, str]) -> str:

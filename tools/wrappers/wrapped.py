@@ -22,6 +22,9 @@ OWN_METHODS: Final = (
     *("call", "close", "constructor", "retry", "timeout", "base_url", "baseUrl"),
     *("str", "int", "float", "bool", "list", "dict", "object", "Any", "Literal", "UNSET", "Unset"),
     *("JsonObject", "property", "type", "super"),
+    # What JavaScript calls by itself on what is awaited, printed or compared, or looks for in every object.
+    *("then", "toJSON", "toString", "toLocaleString", "valueOf", "hasOwnProperty"),
+    *("isPrototypeOf", "propertyIsEnumerable"),
 )
 # Errors that Python and JavaScript have.
 THEIR_ERRORS: Final = frozenset(

@@ -59,6 +59,27 @@ def test_without_a_file_the_registry_of_the_database_is_read(
     assert not (tmp_path / "other").exists()
 
 
+def test_wrappers_of_a_service_that_was_switched_off_go_with_the_next_run(
+    service: Foreign, tmp_path: Path
+) -> None:
+    RegisteredService(name="docwell", url=service.url).save()
+    RegisteredService(name="seekr", url=service.url).save()
+    given = ("--output", tmp_path, "--type", "bash")
+    run(*given)
+    RegisteredService.objects.filter(name="docwell").update(enabled=False)
+    # A run for another service leaves it alone.
+    assert "docwell" not in run(*given, "--service", "seekr")[0]
+    assert (tmp_path / "docwell" / "scripts" / "look.sh").exists()
+    told, errors = run(*given)
+    assert told.splitlines() == [
+        "seekr: 2 tools, bash 2",
+        "1 service, 2 tools, 2 wrappers (bash 2), 2 stale files removed, 0 errors",
+        "docwell: switched off; 2 earlier files removed",
+    ]
+    assert errors == ""
+    assert not (tmp_path / "docwell").exists()
+
+
 def test_rows_get_only_the_keys_of_the_deployment_and_a_file_gets_all(
     service: Foreign,
     registry: Path,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import IntegrityError
+from django.db.models.signals import pre_save
 
 from tools.conf import ConfigurationFault
 from tools.models import RegisteredService
@@ -108,6 +110,19 @@ def test_all_faults_are_told_at_once_and_good_entries_wait() -> None:
     with pytest.raises(ConfigurationFault) as refused:
         import_registry("- {name: A, url: x}\n- {name: good, url: 'http://x'}\n- {name: b, url: y}")
     assert len(refused.value.faults) == 3
+    assert not RegisteredService.objects.exists()
+
+
+def test_a_name_that_is_taken_while_a_file_is_saved_is_told() -> None:
+    def take(sender: Any, instance: RegisteredService, **_: Any) -> None:
+        RegisteredService.objects.bulk_create([RegisteredService(name="b", url="http://theirs")])
+
+    pre_save.connect(take, sender=RegisteredService)
+    try:
+        with pytest.raises(ConfigurationFault, match="Somebody else has just saved one of these"):
+            import_registry("- {name: a, url: 'http://x'}\n- {name: b, url: 'http://y'}")
+    finally:
+        pre_save.disconnect(take, sender=RegisteredService)
     assert not RegisteredService.objects.exists()
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.wrappers.foreign import Foreign, foreign, tool
 from tests.wrappers.generating import generate
 from tests.wrappers.running import load
+from tests.yardstick import stretched
 from tools.services.fetch_tools import INSIDE, WAITS, Asking
 from tools.services.generate_wrappers import NothingToDo
 from tools.services.service_registry import read_registry
@@ -44,9 +45,10 @@ def test_four_services_are_generated_in_ten_seconds(tmp_path: Path) -> None:
     with ExitStack() as stack:
         tools = [tool(f"tool_{number}", word={"type": "string"}) for number in range(30)]
         services = [stack.enter_context(foreign(tools)) for _ in range(4)]
+        limit = stretched(10)
         began = time.monotonic()
         report = generate(tmp_path, *((f"s{n}", one.url) for n, one in enumerate(services)))
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < limit
     assert report.errors == []
     assert sum(report.tools.values()) == 120
     assert len(files(tmp_path)) == 4 * (30 * 5 + 2)
@@ -60,7 +62,9 @@ def test_a_dead_service_and_a_broken_tool_stop_nothing_else(
     report = generate(tmp_path, NOWHERE, ("seekr", service.url), types="bash")
     assert files(tmp_path) == {"seekr/scripts/find.sh", "seekr/scripts/look.sh"}
     away, *others = report.errors
-    assert away == "away: http://127.0.0.1:9/tools cannot be reached: ConnectError"
+    assert (
+        away == "away: http://127.0.0.1:9/tools cannot be reached: nothing there takes connections"
+    )
     assert others == [
         "seekr/broken: its input_schema is not that of an object",
         "seekr/entry 4: it is not an object",
@@ -206,15 +210,60 @@ def test_stale_files_are_removed_and_nothing_else(service: Foreign, tmp_path: Pa
     assert files(tmp_path / "seekr" / "scripts") == {"mine.sh"}
 
 
-@pytest.mark.parametrize("left", [(), (ServiceEntry("seekr", "http://127.0.0.1:9", False),)])
-def test_files_of_a_service_that_is_not_asked_stay_and_are_counted(
-    service: Foreign, tmp_path: Path, left: tuple[ServiceEntry, ...]
+@pytest.mark.parametrize(
+    ("left", "why"),
+    [
+        ((), "no longer in the registry"),
+        ((ServiceEntry("seekr", "http://127.0.0.1:9", False),), "switched off"),
+    ],
+)
+def test_files_of_a_service_that_is_asked_for_no_more_are_removed_and_counted(
+    service: Foreign, tmp_path: Path, left: tuple[ServiceEntry, ...], why: str
+) -> None:
+    other = ("other", service.url)
+    generate(tmp_path, ("seekr", service.url), other, types="bash,cli")
+    kept = files(tmp_path / "other")
+    changed = tmp_path / "seekr" / "scripts" / "find.sh"
+    changed.write_text("edited")
+    mine = tmp_path / "seekr" / "cli" / "mine.py"
+    mine.write_text("mine")
+    # Neither a run for another service nor one for another type says anything about these files.
+    for types, only in (("bash,cli", ("other",)), ("typescript", ())):
+        report = generate(tmp_path, *left, other, types=types, only=only)
+        assert (report.removed, report.ended, report.errors) == ([], [], [])
+    report = generate(tmp_path, *left, other, types="bash,cli")
+    assert report.removed == ["seekr/cli/find.py", "seekr/cli/look.py", "seekr/scripts/look.sh"]
+    assert f"seekr: {why}; 3 earlier files removed" in report.lines()
+    assert report.errors == [
+        "seekr/scripts/find.sh: is stale, but was changed by somebody else; remove it"
+    ]
+    # Not what the generator never wrote, nor what somebody changed.
+    assert files(tmp_path / "seekr") == {"scripts/find.sh", "cli/mine.py"}
+    assert (changed.read_text(), mine.read_text()) == ("edited", "mine")
+    changed.unlink()
+    mine.unlink()
+    report = generate(tmp_path, *left, other, types="bash,cli")
+    assert (report.removed, report.ended, report.errors) == ([], [], [])
+    assert files(tmp_path / "other") == {*kept, "typescript/other_client.ts"}
+
+
+def test_files_of_a_service_that_is_away_stay_and_are_counted(
+    service: Foreign, tmp_path: Path
 ) -> None:
     other = ("other", service.url)
     generate(tmp_path, ("seekr", service.url), other, types="bash")
-    report = generate(tmp_path, *left, other, types="bash")
-    assert report.removed == []
+    report = generate(tmp_path, ("seekr", "http://127.0.0.1:9"), other, types="bash")
+    assert (report.removed, report.ended) == ([], [])
     assert "seekr: not read this time; 2 earlier files kept" in report.lines()
+    assert len(files(tmp_path / "seekr")) == 2
+
+
+def test_a_registry_that_is_all_switched_off_removes_nothing(
+    service: Foreign, tmp_path: Path
+) -> None:
+    generate(tmp_path, ("seekr", service.url), types="bash")
+    with pytest.raises(NothingToDo, match="switched off"):
+        generate(tmp_path, ServiceEntry("seekr", service.url, False), types="bash")
     assert len(files(tmp_path / "seekr")) == 2
 
 
@@ -331,6 +380,19 @@ def test_types_of_arguments_hide_nothing_the_module_uses(tmp_path: Path) -> None
     module = load(tmp_path / "seekr" / "python" / "seekr_client.py")
     assert (module.TypedDict, module.NamedTuple) == (TypedDict, NamedTuple)
     assert not hasattr(module, "BaseException")
+
+
+def test_a_type_is_called_like_no_method_and_no_parameter(tmp_path: Path) -> None:
+    # F3-17: where both are known, mypy takes the name for the other one.
+    shape = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [tool("BuyItem"), tool("buy", item=shape, BuyArguments={"type": "string"})]
+    with foreign(tools) as service:
+        assert generate(tmp_path, ("seekr", service.url), types="python").errors == []
+    module = load(tmp_path / "seekr" / "python" / "seekr_client.py")
+    parameters = module.SeekrClient.buy.__annotations__
+    assert parameters["item"] == "BuyItem_ | None"
+    assert set(module.BuyArguments_.__annotations__) == {"item", "BuyArguments"}
+    assert not hasattr(module, "BuyArguments")
 
 
 def test_run_bits_follow_the_umask(service: Foreign, tmp_path: Path) -> None:

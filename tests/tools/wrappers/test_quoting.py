@@ -37,6 +37,8 @@ def test_literals_are_the_text_again(text: str) -> None:
 @given(TEXTS)
 def test_comments_have_no_end_of_their_own(text: str) -> None:
     assert "*/" not in quoting.jsdoc(text)
+    assert "*/" not in quoting.jsdoc_line(text)
+    assert len(quoting.jsdoc_line(text).splitlines()) <= 1
     line = quoting.one_line(text, 100)
     assert len(line) <= 100
     assert len(line.splitlines()) <= 1
@@ -63,3 +65,9 @@ def test_what_cannot_be_seen_is_written_as_its_number() -> None:
     assert quoting.visible("\U000e0041") == "\\U000e0041"
     assert quoting.argparse_help("100 %") == "'100 %%'"
     assert quoting.quoted_lines("a\n---\nb") == "> a\n> ---\n> b"
+
+
+def test_a_word_longer_than_a_line_is_cut_before_lines_are_made() -> None:
+    # Lines made of it whole take the square of its length: hours, for what a service may send.
+    assert quoting.wrapped(f"a {'x' * 200} b") == f"a\n{'x' * 96}\n{'x' * 96}\nxxxxxxxx b"
+    assert quoting.wrapped(f"{'x' * 96} {'漢' * 96}") == f"{'x' * 96}\n{'漢' * 96}"

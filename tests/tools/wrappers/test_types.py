@@ -40,6 +40,10 @@ NESTED = [
     ({"enum": ["a", "b"]}, "Literal['a', 'b']", '"a" | "b"'),
     ({"const": 3}, "Literal[3]", "3"),
     ({"enum": [1.5]}, "float", "number"),
+    # mypy takes no larger one in a Literal.
+    ({"enum": [2**63 - 1]}, "Literal[9223372036854775807]", "9223372036854775807"),
+    ({"enum": [-(2**63)]}, "int", "-9223372036854775808"),
+    ({"enum": ["a", 2**64]}, "str | int", '"a" | 18446744073709551616'),
     ({"$ref": "#/$defs/Colour"}, "Literal['red', 'green'] | None", '"red" | "green" | null'),
     ({"$ref": "#/$defs/a~1b"}, "int", "number"),
     ({"$ref": "#/$defs/Loop"}, "Any", "unknown"),
