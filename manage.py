@@ -5,7 +5,11 @@ import gc
 import os
 import sys
 
-from controlplane.env import EnvironmentFault
+from controlplane.runtime.ending import skip_teardown_after_serving
+
+skip_teardown_after_serving()
+
+from controlplane.env import EnvironmentFault  # noqa: E402 - exit handlers of others run before that one
 
 # Of what a start makes nearly everything stays: to look through it for garbage every 700 objects, as
 # Python does, takes a tenth of the start.

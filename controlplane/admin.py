@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from axes.models import AccessAttempt
@@ -9,7 +10,8 @@ from django.conf import settings
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
@@ -21,6 +23,9 @@ from tools.services.audit.recording import Action, record_action
 class AccessAttemptAdmin(ModelAdmin):
     """Failures by person and address. Whoever deletes a row lets them try again."""
 
+    what_comes_here = (
+        "Whoever gives a wrong name or password is written down here, with the address."
+    )
     list_display = ("username", "ip_address", "failures", "locked", "latest")
     list_display_links = ("username",)
     search_fields = ("username", "ip_address")
@@ -49,13 +54,23 @@ class AccessAttemptAdmin(ModelAdmin):
                 _note(row)
             super().delete_queryset(request, queryset)
 
+    @override
+    def response_delete(
+        self, request: HttpRequest, obj_display: str, obj_id: int | str
+    ) -> HttpResponse:
+        """To the others, to which the admin itself leads only those who may change rows."""
+        super().response_delete(request, obj_display, obj_id)
+        return redirect("admin:axes_accessattempt_changelist")
+
     @admin.display(description="Failed log-ins")
     def failures(self, row: AccessAttempt) -> int:
         return int(row.failures_since_start)
 
     @admin.display(description="Locked out")
     def locked(self, row: AccessAttempt) -> str:
-        locked = row.failures_since_start >= settings.AXES_FAILURE_LIMIT
+        # Nobody removes the row when the time is over.
+        over = datetime.now(UTC) - row.attempt_time >= settings.AXES_COOLOFF_TIME
+        locked = row.failures_since_start >= settings.AXES_FAILURE_LIMIT and not over
         return badge("locked out", "danger") if locked else "-"
 
     @admin.display(description="Latest")

@@ -17,6 +17,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 import controlplane.celery  # noqa: F401 - the worker check pings through this app
+from controlplane.admin_pages import pages_soon
 from controlplane.buffered import BufferedBody
 from controlplane.corpora import CorporaEndpoint
 from controlplane.cors import ConfiguredCors
@@ -39,7 +40,7 @@ ADMIN_THREADS = 8
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
     """Open what calls need, drain the journal meanwhile, and close in the opposite order."""
     loop = asyncio.get_running_loop()
-    async with opened(wait=False) as runtime, watching(runtime):
+    async with opened(wait=False) as runtime, watching(runtime), pages_soon():
         reloads: set[asyncio.Task[None]] = set()
 
         def reload() -> None:

@@ -25,12 +25,11 @@ DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.csrf_trusted_origins)
 
-# Loading the pages is a quarter of a start. Workers show none, nor do commands but those that serve or check them.
+# Loading the pages is a quarter of a start. Workers show none, nor do commands but those that check them; a web
+# process loads them when it has begun to serve.
 _PROGRAM = Path(sys.argv[0])
 _IS_CELERY = "celery" in {_PROGRAM.name, _PROGRAM.parent.name}
-_IS_OTHER_COMMAND = _PROGRAM.name == "manage.py" and not {"serve", "runserver", "check"} & {
-    *sys.argv[1:2]
-}
+_IS_OTHER_COMMAND = _PROGRAM.name == "manage.py" and not {"runserver", "check"} & {*sys.argv[1:2]}
 SHOWS_PAGES = not (_IS_CELERY or _IS_OTHER_COMMAND)
 
 INSTALLED_APPS = [
@@ -72,7 +71,7 @@ ASGI_APPLICATION = "controlplane.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        # The notice on every page of the admin goes into a template of the theme.
+        # The notice on every page of the admin, and the zone of its times, go into a template of the theme.
         "DIRS": [PROJECT_DIR / "health" / "overrides"],
         "APP_DIRS": True,
         "OPTIONS": {
@@ -170,7 +169,10 @@ UNFOLD = {
         }
     ],
     "STYLES": [lambda request: static("controlplane/admin.css")],
-    "SCRIPTS": [lambda request: static("controlplane/name_fields.js")],
+    "SCRIPTS": [
+        lambda request: static("controlplane/name_fields.js"),
+        lambda request: static("controlplane/nav_search.js"),
+    ],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     # The front page only leads back to the admin.

@@ -9,6 +9,9 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from controlplane.history import history
 
+# Unless that has been done: the addresses are those of the pages that there are.
+admin.autodiscover()
+
 handler403 = "controlplane.fallbacks.forbidden"
 handler404 = "controlplane.fallbacks.not_found"
 handler500 = "controlplane.fallbacks.server_error"

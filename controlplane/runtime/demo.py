@@ -11,6 +11,7 @@ from django.db import DatabaseError
 
 from controlplane.runtime.probe import redis_answers
 from controlplane.runtime.release import release_database
+from tools.selectors import catalogue_version
 from tools.services.corpora import CorpusFault
 from tools.services.demo_corpus import DemoState, demo_state, fill_demo
 
@@ -33,6 +34,16 @@ def ingest_demo(say: Say, given_up: Callable[[], bool]) -> bool:
             "              The service runs all the same; pipelines on them have nothing to search."
         )
         return False
+    finally:
+        release_database()
+
+
+def catalogue_with_demo() -> int:
+    """The number of the catalogue as the database has it now; 0, which every process has, while it is away."""
+    try:
+        return catalogue_version()
+    except DatabaseError:
+        return 0
     finally:
         release_database()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -22,9 +23,11 @@ from controlplane.runtime.paths import RuntimePaths
 from controlplane.runtime.probe import (
     NO_ANSWER,
     HealthAnswer,
+    NotTold,
     accepted_host,
     ask_health,
     refusal_of,
+    served_catalogue,
 )
 from controlplane.runtime.programs import programs
 from controlplane.runtime.refusal import StartRefused
@@ -33,6 +36,7 @@ from tools.conf import ServiceSettings
 FIRST_ANSWER_SECONDS = 60.0
 SETTLE_SECONDS = 10.0
 FIRST_CALL_SECONDS = 60.0
+CATALOGUE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,20 @@ class Launch:
         """What the web process says now."""
         address = self.instance.address
         return ask_health(address, accepted_host(address, settings.ALLOWED_HOSTS))
+
+    def wait_for_catalogue(
+        self, number: int, key: str | None, given_up: Callable[[], bool]
+    ) -> None:
+        """Wait until the web process serves that catalogue; not where it does not tell which."""
+        address = self.instance.address
+        host = accepted_host(address, settings.ALLOWED_HOSTS)
+
+        def served() -> bool:
+            told = served_catalogue(address, host, key)
+            return given_up() or (told is not None and told >= number)
+
+        with contextlib.suppress(NotTold):
+            wait_for(served, CATALOGUE_SECONDS)
 
     def wait_for_call(self, call: str, key: str | None, given_up: Callable[[], bool]) -> str:
         """Wait until a call succeeds, as the next one then will; else why it does not."""

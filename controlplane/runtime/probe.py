@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -38,6 +39,7 @@ class HealthAnswer:
 
 
 NO_ANSWER = HealthAnswer("no answer")
+CATALOGUE_VERSION = re.compile(rb"^controlplane_catalogue_version (\S+)$", re.MULTILINE)
 
 
 def ask_health(address: str, host_header: str, timeout: float = 5.0) -> HealthAnswer:
@@ -52,6 +54,34 @@ def ask_health(address: str, host_header: str, timeout: float = 5.0) -> HealthAn
         return NO_ANSWER
     finally:
         connection.close()
+
+
+class NotTold(Exception):
+    """The web process answers, and does not say what was asked: it may not, or cannot."""
+
+
+def served_catalogue(address: str, host_header: str, key: str | None) -> int | None:
+    """The number of the catalogue that a web process serves, as GET /metrics tells it; None while it is silent.
+
+    Raises:
+        NotTold: asking again is of no use.
+    """
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=5)
+    headers = {"Host": host_header, "Connection": "close", **({"X-API-Key": key} if key else {})}
+    try:
+        connection.request("GET", "/metrics", headers=headers)
+        response = connection.getresponse()
+        told = CATALOGUE_VERSION.search(response.read())
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+    if told:
+        return int(float(told[1]))
+    if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return None
+    raise NotTold
 
 
 @dataclass(frozen=True, slots=True)

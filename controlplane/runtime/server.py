@@ -16,6 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from controlplane.runtime.binding import BACKLOG
 from controlplane.runtime.birth import process_age
+from controlplane.runtime.ending import served
 from controlplane.runtime.joining import JoiningHttp
 from controlplane.runtime.tuning import tune_interpreter
 
@@ -100,4 +101,5 @@ def server_of(
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
+    served()
     sys.exit(0)

@@ -182,6 +182,10 @@ class Startup:
         """
         if launch.service.security_api_keys_enabled and not self._demo_key:
             return True
+        from controlplane.runtime.demo import catalogue_with_demo
+
+        # A call that comes before the index is known would fail, and be the first in the log.
+        launch.wait_for_catalogue(catalogue_with_demo(), self._demo_key, given_up)
         refusal = launch.wait_for_call(WARMING_CALL, self._demo_key, given_up)
         if refusal and not given_up():
             self._say(f"  Corpus      demo: it cannot be asked yet: {refusal}")

@@ -100,6 +100,24 @@ def test_printed_program_runs(made: Alone, client: str, transport: str) -> None:
     assert "['echo']" in done.stdout
 
 
+def test_printed_requests_are_answered(made: Alone) -> None:
+    requests = printed(made, "rest", "--key-variable", "AGENT_KEY").replace("TOOL_NAME", "echo")
+    done = subprocess.run(
+        ["/bin/sh", "-c", requests],
+        env={"PATH": os.environ["PATH"], "AGENT_KEY": made.key},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    decoder = json.JSONDecoder()
+    listed, end = decoder.raw_decode(done.stdout)
+    called, _ = decoder.raw_decode(done.stdout[end:].lstrip())
+    assert [tool["name"] for tool in listed["tools"]] == ["echo"]
+    assert called["success"] is True
+
+
 def test_key_variable_is_named_only_where_keys_are_required(made: Alone) -> None:
     assert "${CONTROL_PLANE_KEY}" in printed(made, "claude-code")
     without = made.manage("client_config", "claude-code", SECURITY__API_KEYS_ENABLED="false")
@@ -121,12 +139,14 @@ def test_text_alone_is_printed_and_the_rest_is_told(made: Alone) -> None:
         (("--toolset", "none-such"), "There is no toolset 'none-such'. Known: mine"),
         (("--url", "tools.example.com"), "--url must be such as"),
         (("--key-variable", "cp_secret-key!"), "--key-variable must be the name of a variable"),
+        (("--transport", "sse"), "chat has no transports to choose from"),
     ],
 )
 def test_what_cannot_be_used_is_refused(
     made: Alone, arguments: tuple[str, ...], reason: str
 ) -> None:
-    refused = made.manage("client_config", "cursor", *arguments)
+    client = "chat" if "--transport" in arguments else "cursor"
+    refused = made.manage("client_config", client, *arguments)
     assert refused.returncode == 1
     assert refused.stdout == ""
     assert reason in refused.stderr

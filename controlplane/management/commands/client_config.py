@@ -22,6 +22,7 @@ from tools.selectors import Catalogue, load_catalogue
 from tools.services.client_config import (
     CLIENTS,
     KEY_VARIABLE,
+    ONE_WAY,
     TRANSPORTS,
     Connection,
     Launch,
@@ -72,6 +73,8 @@ class Command(BaseCommand):
             known = ", ".join(sorted(catalogue.toolsets)) or "none"
             raise CommandError(f"There is no toolset {toolset!r}. Known: {known}.")
         chosen = options["transport"]
+        if chosen and options["client"] in ONE_WAY:
+            raise CommandError(f"{options['client']} has no transports to choose from.")
         transport = Transport(chosen) if chosen else usual_transport(options["client"])
         return Connection(
             service=service.service_name,
