@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from django_celery_beat.models import PeriodicTask
+from django_celery_beat.models import (
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    SolarSchedule,
+)
 
 from health.models import HealthWebhook, ServiceLevelObjective
 from tools.services.audit.receivers import watch
@@ -19,6 +25,9 @@ def watch_health() -> None:
     # The beat keeps its own notes in the same rows.
     notes = frozenset({"last_run_at", "total_run_count", "date_changed"})
     watch(Watched(PeriodicTask, ignored=notes))
+    # Times are rows of their own: whoever changes one changes when the tasks on it are due.
+    for times in (IntervalSchedule, CrontabSchedule, ClockedSchedule, SolarSchedule):
+        watch(Watched(times))
 
 
 def _host(url: Any) -> str:

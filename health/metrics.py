@@ -89,6 +89,11 @@ def _live(live: Mapping[str, Any]) -> list[Metric]:
         ),
         _gauge("tools", "Tools in the catalogue, as this process has it.", live["tools"]),
         _gauge(
+            "catalogue_version",
+            "Number of the catalogue that this process serves; it grows with every change.",
+            live["catalogue_version"],
+        ),
+        _gauge(
             "redis_available", "1 when this process can use Redis.", float(live["redis_available"])
         ),
         _gauge("api_calls_logged", "Requests of this process to HTTP APIs.", ports.api_calls),

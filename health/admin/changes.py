@@ -15,6 +15,10 @@ from tools.admin.texts import moment
 class StatusChangeAdmin(ReadOnlyAdmin):
     """Every status that is not what it was."""
 
+    what_comes_here = (
+        "Whenever the service, a dependency or a pipeline gets well or worse, a row says "
+        "when and why."
+    )
     list_display = ("when", "name", "subject", "was", "now", "reason")
     list_display_links = ("when", "name")
     list_filter = ("subject", ("name", admin.AllValuesFieldListFilter), "after", "at")

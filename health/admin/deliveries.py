@@ -28,6 +28,7 @@ COLOURS: Final = {"waiting": "info", "delivered": "success", "given_up": "danger
 class WebhookDeliveryAdmin(ReadOnlyAdmin):
     """One row for each event and receiver."""
 
+    what_comes_here = "Each message to a webhook, with what became of it."
     list_display = ("made", "webhook", "what", "how", "tried", "problem", "next_try")
     list_display_links = ("made", "what")
     list_filter = ("state", "webhook", "created_at")

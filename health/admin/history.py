@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from typing_extensions import override
+from unfold.views import ChangeList
 
+from health.admin.dashboard.calls import CallsView
+from health.admin.dashboard.incidents import IncidentsView
 from health.admin.dashboard.live import LiveView
+from health.admin.dashboard.status import StatusView
 from health.admin.now import NowView
 from health.admin.tables import report_tables
+from health.admin.timeline import HistoryChangeList, shown_timeline
 from health.admin.words import MEASURED_BY, status_badge
 from health.findings import HealthReport
 from health.latest import UNREADABLE
@@ -29,14 +35,33 @@ LONGEST_REASON = 120
 class HealthSnapshotAdmin(ReadOnlyAdmin):
     """What each round found."""
 
+    what_comes_here = "Workers measure the health of everything every interval."
     list_display = ("taken", "how", "reasons", "by")
     list_filter = ("status", "taken_at")
+    list_before_template = "health/admin/timeline.html"
     sortable_by = ()
     fields = ("taken", "how", "tables")
 
+    class Media:
+        css = {"all": ("health/dashboard.css",)}
+
+    @override
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return HistoryChangeList
+
+    @override
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        shown = shown_timeline(request) if self.has_view_permission(request) else None
+        return super().changelist_view(request, {**(extra_context or {}), "timeline": shown})
+
     @override
     def get_urls(self) -> list[URLPattern]:
-        pages = (("now", NowView), ("live", LiveView))
+        pages = (
+            *(("now", NowView), ("live", LiveView), ("status", StatusView)),
+            *(("calls", CallsView), ("incidents", IncidentsView)),
+        )
         # Before the others: the last of them takes whatever it is given for a row.
         return [
             *(

@@ -17,10 +17,11 @@ from django.views.generic import TemplateView
 from typing_extensions import override
 from unfold.views import UnfoldModelAdminViewMixin
 
+from health.admin.dashboard.status import status
 from health.admin.tables import report_tables
 from health.findings import HealthReport, Source
 from health.known import asked_after, known_report
-from health.models import StatusChange
+from health.models import HealthSnapshot, StatusChange
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ def now(request: HttpRequest) -> dict[str, Any]:
     report = known_report()
     asked = _asked(request)
     return {
-        **({} if report is None else report_tables(report, request)),
+        **({} if report is None else _found(report, request)),
         "check": _check(report, asked),
         "follow": f"{reverse(PAGE)}?{urlencode({'part': '', 'asked': f'{asked or 0:.3f}'})}",
         "changes": StatusChange.objects.filter(at__gte=datetime.now(UTC) - RECENT)[:MOST_CHANGES],
@@ -83,13 +84,32 @@ def now(request: HttpRequest) -> dict[str, Any]:
     }
 
 
+def _found(report: HealthReport, request: HttpRequest) -> dict[str, Any]:
+    """The tables, without their colours if nobody knows whether it is still so."""
+    tables, told = report_tables(report, request), status(report)
+    if told["stale"]:
+        for row in (*tables["dependencies"], *tables["pipelines"]):
+            row["colour"] = ""
+    return {**tables, "status": told}
+
+
 def _check(report: HealthReport | None, asked: float | None) -> str:
     """How far the round is that was asked for: empty without one, waiting, done or late."""
     if asked is None:
         return ""
-    if report is not None and asked_after(report, asked) and report.source is Source.SNAPSHOT:
+    if _is_round_since(report, asked) or _round_is_kept_since(asked):
         return "done"
     return "waiting" if time.time() - asked < PATIENCE_SECONDS else "late"
+
+
+def _is_round_since(report: HealthReport | None, asked: float) -> bool:
+    return report is not None and asked_after(report, asked) and report.source is Source.SNAPSHOT
+
+
+def _round_is_kept_since(asked: float) -> bool:
+    """While something is amiss, processes measure again each second: the latest report is soon no round."""
+    later = HealthSnapshot.objects.filter(taken_at__gt=datetime.fromtimestamp(asked, UTC))
+    return later.filter(report__source=Source.SNAPSHOT.value).exists()
 
 
 def _asked(request: HttpRequest) -> float | None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from health.admin.words import COLOURS, MEASURED_BY, ago
 from health.findings import Dependency, HealthReport, PipelineHealth
-from tools.admin.texts import moment, plural
+from tools.admin.request_log import addresses as log
+from tools.admin.texts import linked, moment, plural
+from tools.selectors.figures import aligned
 
+MAY_SEE_CALLS: Final = "tools.view_toolrequest"
+LAST_HOUR: Final = timedelta(hours=1)
 # Where dependencies of a kind are listed, by what their names begin with: title, app, model, page.
 _BEHIND: Final = (
     ("mcp:", "Server", "tools", "upstreamserver", "changelist"),
@@ -21,6 +27,8 @@ _BEHIND: Final = (
     ("worker", "Schedule", "django_celery_beat", "periodictask", "changelist"),
 )
 Link = tuple[str, str]
+# Title, app, model, page and filters of what lies behind a row.
+Behind = tuple[str, str, str, str, Mapping[str, str]]
 
 
 def report_tables(report: HealthReport, request: HttpRequest | None = None) -> dict[str, Any]:
@@ -29,12 +37,14 @@ def report_tables(report: HealthReport, request: HttpRequest | None = None) -> d
     return {
         "report": report,
         "colour": COLOURS[report.status.value],
-        "figures": _figures(report),
+        "figures": _figures(report, may),
         "dependencies": [
             _dependency(name, one, report, may)
             for name, one in sorted(report.dependencies.items(), key=_own_first)
         ],
-        "pipelines": [_pipeline(name, one, may) for name, one in sorted(report.pipelines.items())],
+        "pipelines": [
+            _pipeline(name, one, report, may) for name, one in sorted(report.pipelines.items())
+        ],
         "breakers": _breakers(report.breakers, may),
     }
 
@@ -44,9 +54,10 @@ def _own_first(item: tuple[str, Any]) -> tuple[bool, str]:
     return ":" in item[0], item[0]
 
 
-def _figures(report: HealthReport) -> tuple[tuple[str, Any], ...]:
-    calls = report.calls
-    told = f"{calls['failed']:,} of {calls['total']:,} failed" if calls else "not known"
+def _figures(report: HealthReport, may: Callable[[str], bool]) -> tuple[tuple[str, Any], ...]:
+    calls, told = report.calls, "not known"
+    if calls:
+        told = _failed(f"{calls['failed']:,} of {calls['total']:,} failed", report, may)
     return (
         ("Measured", moment(report.checked_at)),
         ("That is", ago(report.age_seconds)),
@@ -73,19 +84,32 @@ def _dependency(
     }
 
 
-def _behind(name: str, report: HealthReport) -> Iterable[tuple[str, str, str, str, str]]:
-    """Title, app, model, page and search of what lies behind a dependency."""
+def _behind(name: str, report: HealthReport) -> Iterable[Behind]:
     for beginning, title, app, model, page in _BEHIND:
         if name.startswith(beginning):
-            yield title, app, model, page, name.removeprefix(beginning) if ":" in beginning else ""
+            searched = {"q": name.removeprefix(beginning)} if ":" in beginning else {}
+            yield title, app, model, page, searched
     if report.breakers.get(name, {}).get("state", "CLOSED") != "CLOSED":
-        yield "Breaker", "tools", "upstreamserver", "breakers", ""
+        yield "Breaker", "tools", "upstreamserver", "breakers", {}
 
 
-def _pipeline(name: str, found: PipelineHealth, may: Callable[[str], bool]) -> dict[str, Any]:
+def _failed(
+    text: str, report: HealthReport, may: Callable[[str], bool], **filters: str
+) -> SafeString | str:
+    """What is said of the last hour's failures, as the way to them for whoever may see calls."""
+    if not may(MAY_SEE_CALLS):
+        return text
+    until = report.checked_at
+    since = aligned(until - LAST_HOUR, until)
+    return linked(text, log.calls(since, until, **filters, **log.FAILED))
+
+
+def _pipeline(
+    name: str, found: PipelineHealth, report: HealthReport, may: Callable[[str], bool]
+) -> dict[str, Any]:
     behind = (
-        ("Pipeline", "tools", "pipelineconfig", "changelist", name),
-        ("Calls", "tools", "toolrequest", "changelist", name),
+        ("Pipeline", "tools", "pipelineconfig", "changelist", {"q": name}),
+        ("Calls", "tools", "toolrequest", "changelist", {"tool__exact": name}),
     )
     canary = found.canary_ms
     return {
@@ -95,7 +119,7 @@ def _pipeline(name: str, found: PipelineHealth, may: Callable[[str], bool]) -> d
         "colour": COLOURS[found.status.value] if found.counted else "",
         "canary": "-" if canary is None else f"{canary:,} ms",
         "last_success": "never" if found.last_success is None else moment(found.last_success),
-        "error_rate": f"{100 * found.error_rate:.1f} %",
+        "error_rate": _failed(f"{100 * found.error_rate:.1f} %", report, may, tool__exact=name),
         "error": found.error or "",
         "links": _links(behind, may),
     }
@@ -103,7 +127,7 @@ def _pipeline(name: str, found: PipelineHealth, may: Callable[[str], bool]) -> d
 
 def _breakers(breakers: Mapping[str, Mapping[str, Any]], may: Callable[[str], bool]) -> Any:
     unwell = {name: one for name, one in breakers.items() if one["state"] != "CLOSED"}
-    links = _links([("Breakers", "tools", "upstreamserver", "breakers", "")], may)
+    links = _links([("Breakers", "tools", "upstreamserver", "breakers", {})], may)
     rows = [
         (name, one["state"], plural(one["failure_count"], "failure"))
         for name, one in unwell.items()
@@ -111,14 +135,12 @@ def _breakers(breakers: Mapping[str, Mapping[str, Any]], may: Callable[[str], bo
     return {"rows": rows, "links": links}
 
 
-def _links(
-    behind: Iterable[tuple[str, str, str, str, str]], may: Callable[[str], bool]
-) -> list[Link]:
+def _links(behind: Iterable[Behind], may: Callable[[str], bool]) -> list[Link]:
     return [
         (
             title,
-            reverse(f"admin:{app}_{model}_{page}") + (f"?{urlencode({'q': text})}" if text else ""),
+            reverse(f"admin:{app}_{model}_{page}") + (f"?{urlencode(filters)}" if filters else ""),
         )
-        for title, app, model, page, text in behind
+        for title, app, model, page, filters in behind
         if may(f"{app}.view_{model}")
     ]

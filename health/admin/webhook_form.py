@@ -8,10 +8,11 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from health.models import HealthWebhook
 from health.webhooks.signing import new_secret, secret_faults
+from tools.admin.kept_secrets import same_origin
 
 
 class HealthWebhookForm(forms.ModelForm):
-    """A webhook. Without a secret of the person's own one is made, which the next page shows once."""
+    """A webhook. Where it needs a secret and none is given one is made, which the next page shows once."""
 
     new_secret = forms.CharField(
         label="Signing secret",
@@ -19,7 +20,8 @@ class HealthWebhookForm(forms.ModelForm):
         strip=True,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
         help_text="whsec_ and Base64, as the receiver has it. Kept encrypted and never shown again. "
-        "Empty: what is stored stays; for a new webhook one is made and shown once.",
+        "Empty: what is stored stays; for a new webhook, and for one that moves to another scheme, host "
+        "or port, one is made and shown once.",
     )
 
     class Meta:
@@ -37,9 +39,13 @@ class HealthWebhookForm(forms.ModelForm):
         return given
 
     def _post_clean(self) -> None:
-        """The secret first: no webhook is without one."""
+        """The secret first: no webhook is without one.
+
+        Another receiver is not to get what the one before would take for an event of ours.
+        """
         given = self.cleaned_data.get("new_secret", "")
-        if not given and not self.instance.secret:
+        url = self.cleaned_data.get("url", self.instance.url)
+        if not given and not (self.instance.secret and same_origin(self.instance.url, url)):
             given = self.made = new_secret()
         if given:
             self.instance.set_secret(given)

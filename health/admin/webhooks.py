@@ -19,6 +19,7 @@ from unfold.admin import ModelAdmin
 from health.admin.webhook_form import HealthWebhookForm
 from health.models import DeliveryState, HealthWebhook, WebhookDelivery
 from tools.admin.json_fields import JsonFieldsMixin
+from tools.admin.slow_pages import in_a_place
 from tools.admin.texts import badge, moment
 
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
@@ -36,6 +37,7 @@ MADE: Final = (
 class HealthWebhookAdmin(JsonFieldsMixin, ModelAdmin):
     """Receivers of changes of status."""
 
+    what_comes_here = "An address that is told when the health of something changes."
     form = HealthWebhookForm
     list_display = ("name", "where", "told_of", "state", "last_delivery")
     list_display_links = ("name",)
@@ -88,14 +90,17 @@ class HealthWebhookAdmin(JsonFieldsMixin, ModelAdmin):
 
     def _test(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send a test event and say what came back."""
-        # Only who sends one pays for the client.
-        from health.webhooks.trial import send_trial
-
         webhook = HealthWebhook.objects.filter(pk=pk).first()
         if webhook is None:
             raise Http404
         if not self.has_change_permission(request, webhook):
             raise PermissionDenied
+        return in_a_place(request, lambda: self._send(request, webhook))
+
+    def _send(self, request: HttpRequest, webhook: HealthWebhook) -> HttpResponse:
+        # Only who sends one pays for the client.
+        from health.webhooks.trial import send_trial
+
         outcome = send_trial(webhook)
         self.log_change(request, webhook, "Sent a test event.")
         if outcome.ok:
@@ -104,7 +109,7 @@ class HealthWebhookAdmin(JsonFieldsMixin, ModelAdmin):
         else:
             told = f"The test event was not taken: {outcome.error}."
             self.message_user(request, told, messages.ERROR)
-        return redirect("admin:health_healthwebhook_change", pk)
+        return redirect("admin:health_healthwebhook_change", webhook.pk)
 
     @admin.display(description="Receiver", ordering="url")
     def where(self, webhook: HealthWebhook) -> str:

@@ -28,9 +28,14 @@ def status_badge(status: str) -> SafeString:
     return badge(status, COLOURS.get(status, ""))
 
 
-def ago(seconds: float) -> str:
-    """How long ago something was: 12 s ago, 3 minutes ago."""
+def lasted(seconds: float) -> str:
+    """How long something was: 12 s, 3 minutes."""
     for size, name in _UNITS:
         if seconds >= 2 * size:
-            return f"{seconds // size:.0f} {name}s ago"
-    return f"{seconds:.0f} s ago"
+            return f"{seconds // size:.0f} {name}s"
+    return f"{seconds:.0f} s"
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was: 12 s ago, 3 minutes ago."""
+    return f"{lasted(seconds)} ago"

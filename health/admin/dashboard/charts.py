@@ -5,7 +5,7 @@ The box is stretched to the width of the page, so whatever has to be read stands
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -14,6 +14,7 @@ from typing import Final
 from django.utils import timezone
 
 from health.admin.dashboard.ranges import Stretch
+from health.admin.dashboard.ticks import Tick, ticks
 from tools.admin.charts import HEIGHT, WIDTH, nice_top
 from tools.admin.request_log import addresses as log
 from tools.figures import CallStatistics
@@ -48,13 +49,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn, the value at its top, and the times at its ends."""
+    """What is drawn, the value at its top, and the times at its ends and between them."""
 
     name: str
     unit: str
     top: str
     begins: str
     ends: str
+    ticks: Sequence[Tick]
     bars: Sequence[Bar]
     lines: Sequence[Line]
     looks: Sequence[tuple[str, str]]
@@ -66,7 +68,7 @@ def charts(points: Sequence[Point], stretch: Stretch) -> list[Chart]:
     shown = _Shown(points, stretch)
     return [
         shown.rates(),
-        shown.measured("Error rate", "%", ("failed", "bad", _percent), least=1.0),
+        shown.measured("Error rate", "%", ("failed", "bad", _percent), least=1.0, only=log.FAILED),
         shown.measured(
             "Time",
             "ms",
@@ -86,6 +88,7 @@ class _Shown:
         self._step = WIDTH / max(1, len(points))
         # The last step is not over: counted as a whole one it grows, by the second it would leap.
         self._minutes = stretch.step.total_seconds() / 60
+        self._ticks = ticks(points[0].begins_at, stretch.step * len(points)) if points else []
 
     def rates(self) -> Chart:
         """Calls per minute: those that succeeded, and those that failed above them."""
@@ -106,9 +109,14 @@ class _Shown:
         return self._bar(place, point, parts)
 
     def measured(
-        self, name: str, unit: str, *lines: tuple[str, str, Measure], least: float
+        self,
+        name: str,
+        unit: str,
+        *lines: tuple[str, str, Measure],
+        least: float,
+        only: Mapping[str, str] | None = None,
     ) -> Chart:
-        """Lines of what is measured at each step."""
+        """Lines of what is measured at each step; `only` narrows the calls that a step leads to."""
         values = [
             value
             for one in self._points
@@ -116,16 +124,18 @@ class _Shown:
             if (value := measure(one.calls)) is not None
         ]
         top = nice_top(max(values, default=0), least)
-        bars = [self._bar(place, one, ()) for place, one in enumerate(self._points)]
+        bars = [self._bar(place, one, (), **(only or {})) for place, one in enumerate(self._points)]
         drawn = [self._line(*one, top) for one in lines]
         looks = [(one.name, one.look) for one in drawn]
         return self._chart(name, unit, top, bars=bars, lines=drawn, looks=looks)
 
-    def _bar(self, place: int, point: Point, parts: Sequence[tuple[str, str, str]]) -> Bar:
+    def _bar(
+        self, place: int, point: Point, parts: Sequence[tuple[str, str, str]], **only: str
+    ) -> Bar:
         begin = point.begins_at
         end = min(begin + self._stretch.step, self._stretch.until)
         x, width = place * self._step, self._step * BAR
-        return Bar(f"{x:.2f}", f"{width:.2f}", parts, told(point), log.calls(begin, end))
+        return Bar(f"{x:.2f}", f"{width:.2f}", parts, told(point), log.calls(begin, end, **only))
 
     def _line(self, name: str, look: str, measure: Measure, top: float) -> Line:
         pieces, dots = [], []
@@ -162,7 +172,7 @@ class _Shown:
         empty = not any(one.calls.total for one in self._points)
         ends = written(self._stretch.until)
         begins = written(self._points[0].begins_at) if self._points else ends
-        return Chart(name, unit, f"{top:,g}", begins, ends, bars, lines, looks, empty)
+        return Chart(name, unit, f"{top:,g}", begins, ends, self._ticks, bars, lines, looks, empty)
 
 
 def told(point: Point) -> str:

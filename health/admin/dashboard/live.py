@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.generic import View
 from unfold.views import UnfoldModelAdminViewMixin
 
+from health.admin.dashboard.calls import MAY_SEE_CALLS
 from health.admin.dashboard.panels import Tile
 from health.conf import QUEUES
 from tools.admin.request_log import addresses as log
@@ -18,8 +19,7 @@ from tools.selectors.live import MOST_COUNTED, calls_under_way
 from tools.services.breaker_status import BreakerState, ShownBreaker
 from tools.services.live_load import Load, live_status
 
-PART: Final = "admin:health_healthsnapshot_live"
-PERMISSION: Final = "tools.view_toolrequest"
+LIVE_PART: Final = "admin:health_healthsnapshot_live"
 UNKNOWN: Final = "not known"
 NO_REDIS: Final = "Redis cannot be reached"
 
@@ -28,18 +28,29 @@ class LiveView(UnfoldModelAdminViewMixin, View):
     """The tiles alone, to be put in place of those on the page."""
 
     title = "Now"
-    permission_required = PERMISSION
+    permission_required = MAY_SEE_CALLS
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return render(request, "health/admin/dashboard/live.html", {"live": live(request)})
 
 
 def live(request: HttpRequest) -> list[Tile]:
-    """What runs and what waits."""
+    """What runs and what waits; a number leads only where the person may go."""
+
+    def behind(app: str, model: str, page: str = "changelist") -> str:
+        may = request.user.has_perm(f"{app}.view_{model}")
+        return reverse(f"admin:{app}_{model}_{page}") if may else ""
+
     found = live_status(QUEUES)
     load = found.load if found else None
     breakers = found.breakers if found else None
-    return [_calls(), _queries(load), _queue(load), _backlog(load), _breakers(breakers)]
+    return [
+        _calls(),
+        _queries(load, behind("tools", "pipelineconfig")),
+        _queue(load, behind("health", "healthsnapshot", "now")),
+        _backlog(load),
+        _breakers(breakers, behind("tools", "upstreamserver", "breakers")),
+    ]
 
 
 def _calls() -> Tile:
@@ -48,15 +59,13 @@ def _calls() -> Tile:
     return Tile("Running calls", shown, "in all processes", log.running())
 
 
-def _queries(load: Load | None) -> Tile:
-    pipelines = reverse("admin:tools_pipelineconfig_changelist")
+def _queries(load: Load | None, pipelines: str) -> Tile:
     if load is None:
         return Tile("Running queries", UNKNOWN, NO_REDIS, pipelines, bad=True)
     return Tile("Running queries", f"{load.queries:,}", "of pipelines", pipelines)
 
 
-def _queue(load: Load | None) -> Tile:
-    health = reverse("admin:health_healthsnapshot_now")
+def _queue(load: Load | None, health: str) -> Tile:
     if load is None:
         return Tile("Waiting", UNKNOWN, NO_REDIS, health, bad=True)
     waiting = [f"{name} {depth:,}" for name, depth in load.waiting.items() if depth]
@@ -70,8 +79,7 @@ def _backlog(load: Load | None) -> Tile:
     return Tile("Not yet logged", f"{load.backlog:,}", "events on their way to the log", page)
 
 
-def _breakers(found: list[ShownBreaker] | None) -> Tile:
-    page = reverse("admin:tools_upstreamserver_breakers")
+def _breakers(found: list[ShownBreaker] | None, page: str) -> Tile:
     if found is None:
         return Tile("Breakers", UNKNOWN, NO_REDIS, page, bad=True)
     unwell = [one for one in found if one.snapshot.state is not BreakerState.CLOSED]

@@ -9,20 +9,26 @@ from typing import Final
 from health.admin.dashboard.charts import written
 from health.admin.dashboard.ranges import Stretch
 from tools.admin.request_log import addresses as log
+from tools.errors import ErrorCode
 from tools.figures import CallStatistics
 from tools.selectors.figures import Point
+from tools.selectors.leaders import Leaders
 from tools.selectors.live import caller_names
 
 LISTED: Final = 5
 # Fewer calls say nothing about how slow a tool is, or how often it fails.
 LEAST_CALLS: Final = 3
 MILLIONS: Final = 100_000_000
+# Whoever sends such calls can do something about it.
+CALLERS_OWN: Final = frozenset(
+    {ErrorCode.INVALID_ARGUMENTS, ErrorCode.TOOL_NOT_FOUND, ErrorCode.RATE_LIMITED}
+)
 Groups = Mapping[str, CallStatistics]
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One number."""
+    """One number; without a link for whoever may not see what is behind it."""
 
     name: str
     value: str
@@ -60,8 +66,18 @@ def tiles(calls: CallStatistics, over: Stretch) -> list[Tile]:
         Tile(
             "Failed", f"{wrong:,}", percent(calls.error_rate), behind(**log.FAILED), bad=wrong > 0
         ),
-        Tile("Time, p50", milliseconds(calls.p50_ms), "half are faster", behind()),
-        Tile("Time, p95", milliseconds(calls.p95_ms), "19 of 20 are faster", behind()),
+        Tile(
+            "Time, p50",
+            milliseconds(calls.p50_ms),
+            "half are faster",
+            behind(**log.taking(calls.p50_ms)),
+        ),
+        Tile(
+            "Time, p95",
+            milliseconds(calls.p95_ms),
+            "19 of 20 are faster",
+            behind(**log.taking(calls.p95_ms)),
+        ),
         Tile(
             "From the cache",
             percent(calls.cache_hits / asked) if asked else "-",
@@ -72,49 +88,61 @@ def tiles(calls: CallStatistics, over: Stretch) -> list[Tile]:
             "Tokens saved",
             many(saved),
             f"in {calls.shortened:,} shortened answers",
-            behind(tokens_after__isnull="False"),
+            behind(**log.SHORTENED),
         ),
     ]
 
 
-def tables(tools: Groups, callers: Groups, over: Stretch) -> list[Table]:
-    """Who calls what, and what is slow or fails."""
-    judged = {name: one for name, one in tools.items() if one.total >= LEAST_CALLS}
-    slow = sorted(judged.items(), key=lambda item: (-(item[1].p95_ms or 0), item[0]))
-    failing = sorted(
-        (item for item in judged.items() if item[1].error_rate),
-        key=lambda item: (-item[1].error_rate, -item[1].total, item[0]),
-    )
+def tables(tools: Leaders, callers: Groups, calls: CallStatistics, over: Stretch) -> list[Table]:
+    """Who calls what, what is slow or fails, and how all that failed did."""
     names = caller_names(callers)
     return [
-        _table("Busiest tools", tools.items(), over, by="tool"),
-        _table("Busiest callers", callers.items(), over, by="caller", names=names),
-        _table("Slowest tools", slow, over, by="tool"),
-        _table("Most failing tools", failing, over, by="tool", failing=True),
+        _table("Busiest tools", tools.busiest, over, by="tool"),
+        _table("Busiest callers", callers, over, by="caller", names=names),
+        _table("Slowest tools", tools.slowest, over, by="tool", rows_are="slow"),
+        _table("Most failing tools", tools.failing, over, by="tool", rows_are="failing"),
+        _codes(calls, over),
     ]
 
 
 def _table(
     name: str,
-    groups: Iterable[tuple[str, CallStatistics]],
+    groups: Groups,
     over: Stretch,
     *,
     by: str,
     names: Mapping[str, str] | None = None,
-    failing: bool = False,
+    rows_are: str = "",
 ) -> Table:
     rows = []
-    for group, calls in list(groups)[:LISTED]:
+    for group, calls in groups.items():
         chosen = {f"{by}__exact": group}
         every = log.calls(over.since, over.until, **chosen)
         failed = log.calls(over.since, over.until, **chosen, **log.FAILED)
+        slow = log.calls(over.since, over.until, **chosen, **log.taking(calls.p95_ms))
         figures = [
             (f"{calls.total:,}", every),
             (percent(calls.error_rate), failed),
-            (milliseconds(calls.p95_ms), every),
+            (milliseconds(calls.p95_ms), slow),
         ]
-        rows.append(((names or {}).get(group, group), failed if failing else every, figures))
+        leading = {"failing": failed, "slow": slow}.get(rows_are, every)
+        rows.append(((names or {}).get(group, group), leading, figures))
     return Table(name, ("Calls", "Failed", "p95"), rows)
+
+
+def _codes(calls: CallStatistics, over: Stretch) -> Table:
+    """Whether the callers' mistakes make the rate of failures, or the service's own."""
+    rows = []
+    for code, count in calls.by_code.items():
+        behind = log.calls(over.since, over.until, code__exact=code)
+        whose = "the caller" if code in CALLERS_OWN else "the service"
+        figures = [
+            (f"{count:,}", behind),
+            (percent(count / calls.total), behind),
+            (whose, behind),
+        ]
+        rows.append((code, behind, figures))
+    return Table("Failures by code", ("Calls", "Of all calls", "Lies with"), rows)
 
 
 def many(count: int) -> str:
@@ -141,7 +169,9 @@ def _step(one: Point, over: Stretch) -> Row:
     figures = [
         (f"{one.calls.total:,}", every),
         (percent(one.calls.error_rate), log.calls(one.begins_at, until, **log.FAILED)),
-        (milliseconds(one.calls.p50_ms), every),
-        (milliseconds(one.calls.p95_ms), every),
+        *(
+            (milliseconds(time), log.calls(one.begins_at, until, **log.taking(time)))
+            for time in (one.calls.p50_ms, one.calls.p95_ms)
+        ),
     ]
     return written(one.begins_at), every, figures

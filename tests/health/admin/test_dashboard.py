@@ -22,8 +22,9 @@ from health.admin.dashboard.charts import charts
 from health.admin.dashboard.ranges import RANGES, chosen, stretch
 from health.models import StatusChange
 from health.record import record
-from tests.events import closing, opening
+from tests.events import opening
 from tests.factories import make_client, make_tool
+from tests.health.admin.seen import call, tiles
 from tests.health.reports import report
 from tests.tools.admin.pages import text
 from tools.admin.charts import nice_top
@@ -36,29 +37,11 @@ pytestmark = pytest.mark.django_db
 
 PAGE = "/admin/"
 LIVE = "/admin/health/healthsnapshot/live/"
-TILE = re.compile(
-    r'<a class="panel tile( bad)?" href="([^"]+)"><span class="name">([^<]+)</span>'
-    r' <span class="value">([^<]+)</span> <span class="about">([^<]+)</span></a>'
-)
-
-
-def call(minutes: float = 5, **changes: Any) -> None:
-    """A finished call of `minutes` ago."""
-    at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
-    event = closing(str(uuid.uuid4()), received_at=at, finished_at=at, **changes)
-    write_events([json.dumps(event)])
+STATUS = "/admin/health/healthsnapshot/status/"
 
 
 def failed(**changes: Any) -> None:
     call(status="failure", state="failed", code="EXECUTION_ERROR", error="broken", **changes)
-
-
-def tiles(page: str) -> dict[str, tuple[str, str, str]]:
-    """Value, explanation and link of each number on a page."""
-    return {
-        unescape(name): (unescape(value), unescape(about), unescape(link))
-        for _, link, name, value, about in TILE.findall(page)
-    }
 
 
 def listed(client: Client, link: str) -> int:
@@ -76,18 +59,23 @@ def test_numbers_are_those_of_the_calls_and_lead_to_them(
         call(tool="echo", cache_hit=number == 0, duration_ms=10.0, caller=f"client:{caller.pk}")
     for _ in range(2):
         failed(tool="broken", duration_ms=900.0, tokens_before=900, tokens_after=300)
+    # Counted, and short enough as it was.
+    call(tool="echo", duration_ms=10.0, cache_hit=False, tokens_before=40, tokens_after=40)
     call(minutes=90, tool="echo")
     shown = tiles(text(admin_client.get(PAGE)))
-    expected = {"Calls": ("8", 8), "Failed": ("2", 2), "From the cache": ("16.7 %", 1)}
+    expected = {"Calls": ("9", 9), "Failed": ("2", 2), "From the cache": ("14.3 %", 1)}
     for name, (value, rows) in expected.items():
         assert shown[name][0] == value, name
         assert listed(admin_client, shown[name][2]) == rows, name
-    assert shown["Failed"][1] == "25.0 %"
+    assert shown["Failed"][1] == "22.2 %"
     assert shown["Tokens saved"][0] == "1,200"
     assert listed(admin_client, shown["Tokens saved"][2]) == 2
     # Percentiles are within 1 %.
     assert float(shown["Time, p95"][0].removesuffix(" ms")) == pytest.approx(900, rel=0.011)
-    assert tiles(text(admin_client.get(PAGE + "?range=6h")))["Calls"][0] == "9"
+    # Both lead to the calls that took as long, and not to all.
+    assert listed(admin_client, shown["Time, p95"][2]) == 2
+    assert listed(admin_client, shown["Time, p50"][2]) == 9
+    assert tiles(text(admin_client.get(PAGE + "?range=6h")))["Calls"][0] == "10"
 
 
 CELL = re.compile(r'<td><a href="([^"]+)">([^<]*)</a></td>')
@@ -137,19 +125,62 @@ def test_tools_and_callers_are_ranked_and_lead_to_their_calls(
     assert busiest[0] == '<b>"agent" & co</b>'
     assert "<b>" not in page
     assert listed(admin_client, busiest[1]) == 5
+    # The slow ones of a slow tool.
+    call(tool="slow", duration_ms=1.0)
+    again = text(admin_client.get(PAGE))
+    (name, link, behind), _ = linked(again, "Slowest tools")
+    assert (name, listed(admin_client, link)) == ("slow", 4)
+    assert [listed(admin_client, link) for link, _ in behind] == [5, 1, 4]
 
 
 def test_each_step_of_a_chart_leads_to_its_calls(admin_client: Client, redis_url: str) -> None:
-    for minutes in (1, 1, 2, 7, 7, 7):
+    for minutes in (1, 1, 2, 7, 7):
         call(minutes=minutes, tool="echo")
+    failed(minutes=7, tool="echo")
     page = text(admin_client.get(PAGE + "?range=15m"))
     first = page.split("<figure")[1].split("</figure>")[0]
     links = [unescape(link) for link in re.findall(r'<a href="([^"]+)" tabindex', first)]
     assert len(links) in {15, 16}
     assert sum(listed(admin_client, link) for link in links) == 6
+    errors = page.split("<figure")[2].split("</figure>")[0]
+    failures = [unescape(link) for link in re.findall(r'<a href="([^"]+)" tabindex', errors)]
+    assert sum(listed(admin_client, link) for link in failures) == 1
     as_table = rows(page, "The charts as a table")
     assert sum(int(figures[0]) for _, _, figures in as_table) == 6
     assert all(listed(admin_client, link) == int(given[0]) for _, link, given in as_table)
+
+
+def test_times_of_a_step_lead_to_the_calls_that_took_as_long(
+    admin_client: Client, redis_url: str
+) -> None:
+    at = datetime.now(UTC) - timedelta(minutes=5)
+    for time in (*[10.0] * 18, 700.0, 900.0):
+        call(minutes=(datetime.now(UTC) - at).total_seconds() / 60, tool="echo", duration_ms=time)
+    ((_, _, figures),) = linked(text(admin_client.get(PAGE)), "The charts as a table")
+    assert [listed(admin_client, link) for link, _ in figures] == [20, 0, 20, 2]
+
+
+def test_failures_are_told_by_code_and_by_whose_they_are(
+    admin_client: Client, redis_url: str
+) -> None:
+    for code, count in (("INVALID_ARGUMENTS", 3), ("SERVICE_UNAVAILABLE", 2), ("RATE_LIMITED", 1)):
+        for _ in range(count):
+            call(tool="echo", status="failure", state="failed", code=code, error="no")
+    call(tool="echo", status="timeout", state="failed", code="TIMEOUT", error="late")
+    call(tool="echo")
+    page = text(admin_client.get(PAGE))
+    found = {
+        name: (figures, listed(admin_client, link))
+        for name, link, figures in rows(page, "Failures by code")
+    }
+    assert found == {
+        "INVALID_ARGUMENTS": (["3", "37.5 %", "the caller"], 3),
+        "SERVICE_UNAVAILABLE": (["2", "25.0 %", "the service"], 2),
+        "RATE_LIMITED": (["1", "12.5 %", "the caller"], 1),
+        "TIMEOUT": (["1", "12.5 %", "the service"], 1),
+    }
+    for _, _, figures in linked(page, "Failures by code"):
+        assert all(listed(admin_client, link) == int(figures[0][1]) for link, _ in figures)
 
 
 def test_status_its_reasons_and_incidents_are_told(admin_client: Client, redis_url: str) -> None:
@@ -164,6 +195,19 @@ def test_status_its_reasons_and_incidents_are_told(admin_client: Client, redis_u
     link = reverse("admin:health_statuschange_change", args=[change.pk])
     assert f'href="{link}"' in page
     assert admin_client.get(link).status_code == 200
+
+
+def test_status_is_renewed_alone(client: Client, admin_client: Client, redis_url: str) -> None:
+    assert f'data-follow="{STATUS}"' in text(admin_client.get(PAGE))
+    record(report())
+    assert "healthy" in text(admin_client.get(STATUS))
+    record(report("worker", later=5))
+    part = text(admin_client.get(STATUS))
+    assert "worker is away" in part
+    assert "<html" not in part
+    person = User.objects.create_user("somebody", is_staff=True)
+    client.force_login(person)
+    assert client.get(STATUS).status_code == 403
 
 
 def test_report_that_is_too_old_is_not_believed(admin_client: Client, redis_url: str) -> None:
@@ -263,3 +307,44 @@ def test_lines_have_gaps_where_there_was_nothing_to_measure() -> None:
     assert errors.top == "50"
     assert [line.name for line in times.lines] == ["p50", "p95"]
     assert times.top == "10"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("15m", ["14:25", "14:30", "14:35"]),
+        ("1h", ["13:45", "14:00", "14:15", "14:30"]),
+        ("6h", ["10:00", "12:00", "14:00"]),
+        ("24h", ["18:00", "00:00", "06:00", "12:00"]),
+        ("7d", ["03-05", "03-07", "03-09"]),
+        ("30d", ["02-15", "02-22", "03-01", "03-08"]),
+    ],
+)
+def test_charts_have_round_times_between_their_ends(
+    settings: Settings, name: str, words: list[str]
+) -> None:
+    settings.TIME_ZONE = "UTC"
+    until = datetime(2026, 3, 10, 14, 36, tzinfo=UTC)
+    over = stretch(chosen(name), until)
+    number = (over.until - over.since) // over.step
+    points = [
+        Point(over.since + place * over.step, CallStatistics(minutes=1)) for place in range(number)
+    ]
+    for chart in charts(points, over):
+        assert [one.word for one in chart.ticks] == words
+        for one in chart.ticks:
+            # A little later, for percents are rounded.
+            share = (float(one.percent) + 0.006) / 100
+            assert 0.06 <= share <= 0.941
+            moment = over.since + share * number * over.step
+            assert one.word == f"{moment:{'%m-%d' if '-' in one.word else '%H:%M'}}"
+
+
+def test_times_between_the_ends_are_on_the_page(admin_client: Client, redis_url: str) -> None:
+    page = text(admin_client.get(f"{PAGE}?range=24h"))
+    shown = re.findall(r'<div class="ticks" aria-hidden="true">(.*?)</div>', page)
+    assert len(shown) == 3
+    for row in shown:
+        found = re.findall(r'<span style="left: [\d.]+%">(\d\d:00)</span>', row)
+        assert set(found) <= {"00:00", "06:00", "12:00", "18:00"}
+        assert len(found) in {3, 4}

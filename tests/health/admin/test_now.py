@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -15,9 +18,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from health.findings import Source
 from health.latest import KEY
 from health.models import StatusChange
 from health.record import record
+from tests.health.admin.seen import call
 from tests.health.reports import full_report, report
 from tests.processes import wait_until
 from tests.tools.admin.pages import text
@@ -48,7 +53,7 @@ def test_page_shows_everything_that_was_found(admin_client: Client, redis_url: s
         reverse("admin:tools_upstreamserver_changelist") + "?q=todo",
         reverse("admin:tools_apiservice_changelist") + "?q=shop",
         reverse("admin:tools_pipelineconfig_changelist") + "?q=rag_basic",
-        reverse("admin:tools_toolrequest_changelist") + "?q=rag_basic",
+        reverse("admin:tools_toolrequest_changelist") + "?tool__exact=rag_basic",
         reverse("admin:tools_upstreamserver_breakers"),
         reverse("admin:django_celery_beat_periodictask_changelist"),
     ):
@@ -66,6 +71,56 @@ def test_page_shows_the_later_of_what_is_published_and_what_is_written_down(
     assert "worker is away" in shown(admin_client)
     record(report("redis", later=5))
     assert "redis is away" in shown(admin_client)
+
+
+def test_failures_of_the_hour_lead_to_their_calls(
+    client: Client, admin_client: Client, redis_url: str
+) -> None:
+    broken: dict[str, Any] = {
+        "status": "failure",
+        "state": "failed",
+        "code": "EXECUTION_ERROR",
+        "error": "no",
+    }
+    for tool in ("rag_basic", "rag_basic", "echo"):
+        call(tool=tool, **broken)
+    call(tool="rag_basic")
+    call(tool="rag_basic", minutes=90, **broken)
+    record(full_report())
+    page = shown(admin_client)
+    for figure, rows in (("30 of 1,200 failed", 3), ("25.0 %", 2)):
+        link = re.search(rf'href="([^"]+)">{figure}<', page)
+        assert link is not None, figure
+        assert admin_client.get(unescape(link[1])).context["cl"].result_count == rows
+    # Without the log it is a figure and no more.
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_healthsnapshot"))
+    client.force_login(viewer)
+    assert "25.0 %" in shown(client)
+    assert reverse("admin:tools_toolrequest_changelist") not in shown(client)
+
+
+def test_report_that_is_too_old_is_not_believed(admin_client: Client, redis_url: str) -> None:
+    record(replace(full_report(), checked_at=datetime.now(UTC) - timedelta(minutes=5)))
+    for page in (shown(admin_client), shown(admin_client, "?part=")):
+        told = page.partition("The service</h2>")[2]
+        assert "not known" in told.partition("</div>")[0]
+        assert "It was degraded 5 minutes ago, and nobody has measured since." in told
+        assert "bg-green" not in told
+    record(full_report())
+    page = shown(admin_client).partition("The service</h2>")[2]
+    assert "nobody has measured since" not in page
+    assert "bg-green" in page
+
+
+def test_page_renews_itself_whatever_was_asked(admin_client: Client, redis_url: str) -> None:
+    for query in ("", f"?asked={time.time() - 20:.3f}"):
+        found = re.search(r'data-follow="([^"]+)" data-idle="5000"', shown(admin_client, query))
+        assert found is not None
+        record(report("worker"))
+        part = text(admin_client.get(found[1].replace("&amp;", "&")))
+        assert "worker is away" in part
+        assert "<html" not in part
 
 
 def test_page_works_without_redis(admin_client: Client, settings: Settings, tmp_path: Path) -> None:
@@ -128,6 +183,18 @@ def test_page_waits_for_a_round_and_then_says_that_none_was_made(
     assert 'data-busy="yes"' in shown(admin_client, f"?asked={time.time() - 1:.3f}")
     page = shown(admin_client, f"?asked={time.time() - 20:.3f}")
     assert "No worker has made a round." in page
+    assert 'data-busy="no"' in page
+
+
+def test_round_is_found_though_processes_have_measured_again_since(
+    admin_client: Client, redis_url: str
+) -> None:
+    asked = time.time() - 20
+    record(replace(report("worker", later=-19), source=Source.SNAPSHOT))
+    # As they do each second while something is amiss.
+    record(report("worker", later=-18))
+    page = shown(admin_client, f"?asked={asked:.3f}")
+    assert "A worker has checked everything; this is what it found." in page
     assert 'data-busy="no"' in page
 
 

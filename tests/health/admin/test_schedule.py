@@ -20,6 +20,7 @@ from controlplane.celery import app
 from health.models import HealthSnapshot
 from tests.processes import wait_until
 from tests.tools.admin.pages import act, address, submit, text
+from tests.trail import became, trail_of
 from tests.workers import celery_worker
 
 pytestmark = pytest.mark.django_db
@@ -164,6 +165,32 @@ def test_times_that_tasks_use_cannot_be_deleted(
     admin_client.post(address(IntervalSchedule, "delete", free.pk), {"post": "yes"})
     assert not IntervalSchedule.objects.filter(pk=free.pk).exists()
     assert "prune-health" in text(admin_client.get(address(IntervalSchedule, "change", used.pk)))
+
+
+def test_times_that_are_changed_are_in_the_audit_trail(
+    admin_client: Client, entries: dict[str, PeriodicTask]
+) -> None:
+    used = entries["prune-health"].interval
+    submit(admin_client, address(IntervalSchedule, "change", used.pk), every="7200")
+    added, changed = trail_of(used)
+    assert added.action == "added"
+    assert (changed.action, changed.actor) == ("changed", "admin")
+    assert became(changed, "every") == (3600, 7200)
+    history = f"/admin/django_celery_beat/intervalschedule/{used.pk}/history/"
+    assert changed.object_name in text(admin_client.get(history, follow=True))
+
+
+def test_times_of_every_kind_are_in_the_audit_trail(admin_client: Client) -> None:
+    made = (
+        (CrontabSchedule, {"minute": "5", "hour": "4"}),
+        (ClockedSchedule, {"clocked_time_0": "2030-01-01", "clocked_time_1": "12:00"}),
+        (SolarSchedule, {"event": "sunset", "latitude": "50", "longitude": "14"}),
+    )
+    for model, fields in made:
+        submit(admin_client, address(model, "add"), **fields)
+        row = model.objects.get()
+        admin_client.post(address(model, "delete", row.pk), {"post": "yes"})
+        assert [one.action for one in trail_of(row)] == ["added", "deleted"]
 
 
 @pytest.mark.parametrize(

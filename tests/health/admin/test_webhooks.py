@@ -20,6 +20,8 @@ from tools.vault import unseal
 
 pytestmark = pytest.mark.django_db
 
+OTHER = "whsec_c2VjcmV0LW9mLXRoZS1vdGhlci1yZWNlaXZlcg=="
+
 
 @pytest.fixture
 def receiver() -> Iterator[HttpServer]:
@@ -67,6 +69,51 @@ def test_secret_that_is_made_is_shown_once(admin_client: Client) -> None:
     assert escape(secret) in text(page)
     again = admin_client.get(address(HealthWebhook, "change", HealthWebhook.objects.get().pk))
     assert escape(secret) not in text(again)
+
+
+@pytest.mark.parametrize(
+    "moved",
+    ["https://evil.example/hooks", "https://pager.example:8443/", "http://pager.example/"],
+)
+def test_another_receiver_gets_a_new_secret_that_is_shown_once(
+    admin_client: Client, moved: str
+) -> None:
+    add(admin_client, new_secret=SECRET)
+    webhook = HealthWebhook.objects.get()
+    page = address(HealthWebhook, "change", webhook.pk)
+    shown = text(submit(admin_client, page, url=moved))
+    moved_to = HealthWebhook.objects.get()
+    made = unseal(moved_to.secret)
+    assert moved_to.url == moved
+    assert made != SECRET
+    assert "Copy it now: it is not shown again." in shown
+    assert escape(made) in shown
+    again = text(admin_client.get(page))
+    assert escape(made) not in again
+    assert "for one that moves to another scheme, host or port" in again
+
+
+def test_secret_stays_with_its_receiver_or_is_given_for_another(admin_client: Client) -> None:
+    add(admin_client, new_secret=SECRET)
+    webhook = HealthWebhook.objects.get()
+    page = address(HealthWebhook, "change", webhook.pk)
+    shown = text(submit(admin_client, page, url="https://pager.example/other"))
+    assert "Copy it now" not in shown
+    assert HealthWebhook.objects.get().secret == webhook.secret
+    shown = text(submit(admin_client, page, url="https://new.example/hooks", new_secret=OTHER))
+    assert "Copy it now" not in shown
+    moved_to = HealthWebhook.objects.get()
+    assert (moved_to.url, unseal(moved_to.secret)) == ("https://new.example/hooks", OTHER)
+
+
+def test_address_that_is_none_keeps_the_secret_and_is_told_once(admin_client: Client) -> None:
+    add(admin_client, new_secret=SECRET)
+    webhook = HealthWebhook.objects.get()
+    page = address(HealthWebhook, "change", webhook.pk)
+    shown = submit(admin_client, page, url="")
+    assert shown.context["adminform"].form.errors == {"url": ["This field is required."]}
+    kept = HealthWebhook.objects.get()
+    assert (kept.url, kept.secret) == (webhook.url, webhook.secret)
 
 
 @pytest.mark.parametrize(
