@@ -41,6 +41,8 @@ STYLES: Final[Mapping[Place, frozenset[str]]] = {
     Place.HEADER: frozenset({"simple"}),
     Place.COOKIE: frozenset({"form"}),
 }
+# Of a key of a form. One that has none is written as browsers do.
+FIELD_STYLES: Final = STYLES[Place.QUERY]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from tools.execution.task_runs import run_task
 from tools.pipelines.blocks.embedder import EmbedderUnavailable
 from tools.services import fold_figures as adding_up
 from tools.services import prune_journal as retention
-from tools.services.asked_upstream import START_SECONDS
+from tools.services.asked_upstream import LOOK_KILL_SECONDS, START_SECONDS
 from tools.services.model_endpoints import connect_breakers
+from tools.services.over_redis import PATIENCE
 from tools.techniques import QUEUE_PREFIX
 
 # Beside the run itself: waiting for the claim of a dead worker to end.
@@ -30,7 +31,6 @@ OPEN_EVERY: Final = 5
 MOST_OPENINGS: Final = 120
 SHORTEST_QUERY: Final = 0.1
 INGEST_QUEUE: Final = "ingest"
-LOOK_KILL_SECONDS: Final = 5
 SEARCH_KILL_SECONDS: Final = 5
 # Texts for people; by default Celery writes out the whole message a second time.
 UNWRITTEN: Final[Mapping[str, Any]] = {"argsrepr": "(…)", "kwargsrepr": "{}"}
@@ -249,8 +249,8 @@ def send_look(ask_id: str, server_id: int, seconds: int) -> None:
         (ask_id, server_id),
         expires=START_SECONDS,
         # The look itself ends before; these are for one that does not.
-        soft_time_limit=seconds + LOOK_KILL_SECONDS,
-        time_limit=seconds + 2 * LOOK_KILL_SECONDS,
+        soft_time_limit=seconds + PATIENCE + LOOK_KILL_SECONDS,
+        time_limit=seconds + PATIENCE + 2 * LOOK_KILL_SECONDS,
         retry_policy={"max_retries": 1, "interval_start": 0},
     )
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.chromium import chromium
-from tests.browser.visitor import Visitor, visiting
+from tests.browser.visitor import LIGHT_WIDE, Look, Visitor, visiting
 from tests.controlplane.stack import Stack, stack
 
 
@@ -43,8 +46,24 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def operator(plane: Plane, browser: Browser) -> Iterator[Visitor]:
+def look() -> Look:
+    """How the operator looks at pages; tests that are `seen_in` several say so themselves."""
+    return LIGHT_WIDE
+
+
+@pytest.fixture
+def operator(plane: Plane, browser: Browser, look: Look) -> Iterator[Visitor]:
     """The administrator, logged in with the password that the start printed."""
-    with visiting(browser, plane.url) as visitor:
+    with visiting(browser, plane.url, look) as visitor:
         visitor.log_in(plane.password)
         yield visitor
+
+
+@contextmanager
+def paused(pid: int) -> Iterator[None]:
+    """A process that is there and does nothing."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

@@ -1,6 +1,6 @@
 """Takes the pictures of the documentation:
 
-    DJANGO_SETTINGS_MODULE=tests.settings python -m tests.browser.screenshots
+    make pictures
 
 Starts the demo without its documents, uploads a handbook, makes calls for a minute and a half, and looks at the
 admin.
@@ -26,7 +26,15 @@ IMAGES: Final = PROJECT / "docs" / "images"
 HANDBOOK: Final = PROJECT / "examples" / "handbook"
 SECONDS: Final = 90
 WIDTH: Final = 1280
+SERVICE: Final = "plane"
 QUESTION: Final = "What does a week on call pay?"
+# Each with the document that answers it.
+ASKED: Final = """What does a week on call pay? | on-call.md
+How quickly must a call at night be answered? | on-call.md
+What may a hotel cost? | expenses.html
+When does the contract with Harrow Cleaning end? | suppliers.csv
+Who is asked when something lasts for more than an hour? | on-call.md
+What can be bought for a desk? | expenses.html"""
 CALLS: Final[tuple[tuple[str, dict[str, object]], ...]] = (
     ("server_metrics", {}),
     ("create_todo", {"title": "Water the plants"}),
@@ -57,6 +65,8 @@ def main() -> None:
             call(made)
             try_it(visitor)
             compare(visitor)
+            evaluate(visitor)
+            registry(visitor, f"http://127.0.0.1:{made.port}")
             rest(visitor)
         browser.close()
 
@@ -99,14 +109,48 @@ def compare(visitor: Visitor) -> None:
     take(page, "compare", height=1100)
 
 
+def evaluate(visitor: Visitor) -> None:
+    page = visitor.go("/admin/tools/questionset/add/")
+    page.fill("[name=name]", "handbook")
+    page.locator(".field-corpus .select2-selection").click()
+    page.locator(".select2-results__option", has_text="demo").first.click()
+    page.fill("[name=typed]", ASKED)
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="never: evaluate it").click()
+    page.get_by_role("button", name="Start").click()
+    latest = page.get_by_role("region", name="Latest evaluation")
+    expect(latest).to_have_attribute("data-busy", "no", timeout=60_000)
+    expect(page.get_by_role("group", name="nDCG@10")).to_be_visible()
+    take(page, "evaluate", height=1100)
+
+
+def registry(visitor: Visitor, address: str) -> None:
+    page = visitor.go("/admin/tools/registeredservice/import/")
+    services = ((SERVICE, address), ("away", "http://127.0.0.1:9"))
+    page.fill(
+        "[name=pasted]", "\n".join(f"- {{name: {name}, url: '{url}'}}" for name, url in services)
+    )
+    page.get_by_role("button", name="Show what it would do").click()
+    page.get_by_role("button", name="Save").click()
+    page = visitor.go("/admin/tools/registeredservice/wrappers/")
+    with page.expect_download():
+        page.get_by_role("button", name="Generate and download").click()
+    visitor.go("/admin/tools/registeredservice/")
+    take(visitor.page, "service-registry")
+
+
 def rest(visitor: Visitor) -> None:
     visitor.go("/admin/?range=15m")
     take(visitor.page, "dashboard", full=True)
     page = visitor.go("/admin/tools/toolrequest/?tool__exact=rag_basic")
-    page.locator("#result_list tbody tr a").last.click()
+    # The time of a call leads to it; what else stands in a row are filters.
+    page.locator("#result_list tbody th a").last.click()
+    expect(page.get_by_role("heading", name="Life of the call")).to_be_visible()
     take(page, "call", height=1100)
     visitor.go("/admin/tools/toolrequest/")
     take(visitor.page, "request-log")
+    visitor.go("/admin/health/healthsnapshot/?span=1h")
+    take(visitor.page, "health-history")
     visitor.go("/admin/tools/auditentry/")
     take(visitor.page, "audit-trail")
     visitor.go("/admin/tools/tool/")

@@ -9,45 +9,47 @@ from typing import Any
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Plane
-from tests.browser.visitor import LOOKS, Visitor, visiting
+from tests.browser.visitor import LIGHT_WIDE, Look, Visitor, opposite, seen_in, visiting
 from tests.processes import wait_until
 
 
+@seen_in(LIGHT_WIDE)
 def test_shown_command_works_in_a_terminal_and_its_call_is_in_the_log(
-    plane: Plane, browser: Browser, operator: Visitor
+    plane: Plane, browser: Browser, operator: Visitor, look: Look
 ) -> None:
+    agent = f"Report agent, {look.scheme}"
     page = operator.go("/admin/tools/apiclient/add/")
-    page.fill("[name=name]", "Report agent")
+    page.fill("[name=name]", agent)
     page.click(".select2-selection")
     page.get_by_role("option", name="all", exact=True).click()
     page.click("[name=_save]")
     expect(page.get_by_text("it is not shown again")).to_be_visible()
-    operator.check()
+    operator.check_in_every_look()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.click("[data-copy=key-command]")
     expect(page.locator("[data-copy=key-command]")).to_have_text("Copied")
     command = page.evaluate("navigator.clipboard.readText()")
     assert pasted(command)["success"] is True
-    calls = page.get_by_role("link", name="calls of Report agent")
+    calls = page.get_by_role("link", name=f"calls of {agent}")
     log = calls.get_attribute("href") or ""
     page.reload()
     expect(page.get_by_text("shown once and is kept nowhere")).to_be_visible()
-    page.get_by_role("link", name="To the page of Report agent").click()
+    page.get_by_role("link", name=f"To the page of {agent}").click()
     # The journal is written a moment later; the page renews itself.
     expect(page.locator("section[aria-label=Usage] dd").first).to_have_text("1", timeout=20_000)
     operator.check()
     operator.go(log)
     expect(page.locator("#result_list tbody tr")).to_have_count(1)
-    with visiting(browser, plane.url, LOOKS[-1]) as visitor:
+    with visiting(browser, plane.url, opposite(look)) as visitor:
         visitor.log_in(plane.password)
         phone = visitor.go("/admin/tools/apiclient/")
-        phone.get_by_role("link", name="Report agent").first.click()
+        phone.get_by_role("link", name=agent).first.click()
         phone.on("dialog", lambda dialog: dialog.accept())
         phone.select_option("[name=hours]", "24")
         phone.get_by_role("button", name="Replace the key").click()
         expect(phone.locator("#issued-key")).to_contain_text("cp_")
         visitor.check()
-        phone.get_by_role("link", name="To the page of Report agent").click()
+        phone.get_by_role("link", name=f"To the page of {agent}").click()
         expect(phone.get_by_text("The key before it works until")).to_be_visible()
         visitor.check()
         phone.locator("[name=enabled]").uncheck()
@@ -78,7 +80,7 @@ def test_every_client_has_a_tab_that_tells_what_to_paste(operator: Visitor) -> N
         tabs.filter(has_text=title).first.click()
         expect(tabs.and_(page.locator("[aria-current=page]"))).to_have_text(title)
         expect(page.locator("#setup-text")).not_to_be_empty()
-        operator.check()
+        operator.check_in_every_look()
 
 
 def test_who_only_looks_is_offered_no_switch_and_told_what_is_not_allowed(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Plane
-from tests.browser.visitor import LOOKS, Look, Visitor, visiting
-
-LIGHT_WIDE, _, _, DARK_NARROW = LOOKS
+from tests.browser.visitor import DARK_NARROW, LIGHT_WIDE, Look, Visitor, seen_in, visiting
 
 
 def open_tool(visitor: Visitor, name: str) -> Page:
@@ -53,11 +50,11 @@ def test_a_change_is_seen_in_the_trail_and_gone_back_on(operator: Visitor) -> No
     assert operator.complaints == []
 
 
-@pytest.mark.parametrize("look", [LIGHT_WIDE, DARK_NARROW], ids=lambda look: look.scheme)
+@seen_in(LIGHT_WIDE, DARK_NARROW)
 def test_everybody_can_read_trail_and_versions(plane: Plane, browser: Browser, look: Look) -> None:
     with visiting(browser, plane.url, look) as visitor:
         visitor.log_in(plane.password)
-        change_title(open_tool(visitor, "rag_metrics"), f"Figures, {look.scheme}")
+        change_title(open_tool(visitor, "rag_metrics"), f"Figures, {look.scheme} {look.width}")
         page = open_tool(visitor, "rag_metrics")
         tool = page.url.split("?")[0].removesuffix("change/").removeprefix(plane.url)
         visitor.go(f"{tool}versions/?first=1&second=2")

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Plane
 from tests.browser.visitor import LOOKS, Look, Visitor, visiting
@@ -14,6 +14,20 @@ from tests.processes import wait_until
 
 FAILED = re.compile(r"Failed\s+(\d+)")
 TWENTY_MINUTES = 20 * 60
+# After this long every part has been renewed.
+A_WHILE = 31_000
+# A round that finds one thing more, which is away; the next one does not look for it.
+AWAY = """
+from dataclasses import replace
+from datetime import UTC, datetime
+from health.findings import Dependency
+from health.known import written_down
+from health.record import record
+from health.status import DependencyStatus
+known, away = written_down(), Dependency(DependencyStatus.UNAVAILABLE, error="Nobody is there")
+found = {{**known.dependencies, {name!r}: away}}
+assert record(replace(known, dependencies=found, checked_at=datetime.now(UTC)))
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,6 +38,20 @@ def calls(plane: Plane) -> None:
     status, refused = plane.stack.call("no_such_tool")
     assert status == 404
     assert refused["code"] == "TOOL_NOT_FOUND"
+    away(plane, "api:shop")
+
+
+def away(plane: Plane, name: str) -> None:
+    """Let a dependency be away for one round."""
+
+    def written() -> bool:
+        return (
+            plane.stack.manage("shell", "--no-imports", "-c", AWAY.format(name=name)).returncode
+            == 0
+        )
+
+    # Another round may come between, and is the later one then.
+    wait_until(written, what=f"a round that does not find {name}")
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.scheme}-{look.width}")
@@ -84,3 +112,154 @@ def test_what_runs_now_appears_without_a_reload(plane: Plane, operator: Visitor)
     )
     expect(page.get_by_role("link", name="Running calls 1")).to_be_visible(timeout=20_000)
     assert page.evaluate("performance.timeOrigin") == begun
+
+
+def live_page(visitor: Visitor, path: str = "/admin/") -> Page:
+    """The dashboard with a clock that can be put forward."""
+    visitor.page.clock.install()
+    return visitor.go(path)
+
+
+def notes(page: Page) -> Locator:
+    """What is said of the parts that are not renewed."""
+    return page.get_by_role("status").filter(has_text="Not renewed since")
+
+
+def pass_until_told(page: Page, parts: int) -> None:
+    """Let time pass until so many parts say that they are not renewed: one that was being fetched is late."""
+
+    def told() -> bool:
+        page.clock.fast_forward(A_WHILE)
+        return notes(page).count() == parts
+
+    wait_until(told, what=f"the notes on {parts} parts")
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.scheme}-{look.width}")
+def test_whoever_is_logged_out_is_told_that_nothing_is_renewed(
+    plane: Plane, browser: Browser, look: Look
+) -> None:
+    with visiting(browser, plane.url, look) as visitor:
+        visitor.log_in(plane.password)
+        page = live_page(visitor, "/admin/?range=15m")
+        expect(page.get_by_text("Dependency api:shop")).to_be_visible()
+        expect(notes(page)).to_have_count(0)
+        elsewhere = Visitor(page.context.new_page(), plane.url)
+        elsewhere.go("/admin/").locator("form[action$='/logout/']").evaluate("it => it.submit()")
+        elsewhere.page.wait_for_load_state()
+        pass_until_told(page, 4)
+        told = re.compile(
+            r"^Not renewed since \d\d:\d\d:\d\d UTC: you are logged out\. Log in again$"
+        )
+        # The status, what runs now, the calls, and incidents.
+        expect(notes(page)).to_have_text([told] * 4)
+        expect(page.locator("[data-stale]")).to_have_count(4)
+        visitor.check()
+        # Back again from elsewhere, nothing is left of it.
+        elsewhere.log_in(plane.password)
+        pass_until_told(page, 0)
+        expect(notes(page)).to_have_count(0)
+        expect(page.locator("[data-stale]")).to_have_count(0)
+        visitor.check()
+
+
+def test_log_in_again_leads_back_to_the_same_range(plane: Plane, operator: Visitor) -> None:
+    page = live_page(operator, "/admin/?range=24h")
+    page.context.clear_cookies()
+    page.clock.fast_forward(A_WHILE)
+    notes(page).get_by_role("link", name="Log in again").first.click()
+    page.fill("[name=username]", "admin")
+    page.fill("[name=password]", plane.password)
+    page.click("[type=submit]")
+    page.wait_for_url("**/admin/?range=24h")
+
+
+def test_control_plane_that_does_not_answer_is_told_until_it_does(operator: Visitor) -> None:
+    page = live_page(operator)
+    page.context.set_offline(True)
+    pass_until_told(page, 4)
+    told = re.compile("^Not renewed since .* UTC: the control plane does not answer")
+    expect(notes(page)).to_have_text([told] * 4)
+    since = notes(page).all_inner_texts()
+    page.clock.fast_forward(A_WHILE)
+    # Since when is what it was.
+    assert notes(page).all_inner_texts() == since
+    page.context.set_offline(False)
+    pass_until_told(page, 0)
+    expect(notes(page)).to_have_count(0)
+
+
+def test_focus_stays_where_it_is_while_everything_is_renewed(operator: Visitor) -> None:
+    page = live_page(operator)
+    table = page.get_by_role("region", name="Busiest tools")
+    for link in (
+        page.get_by_role("link", name=re.compile("^Running calls")),
+        # Addresses of these move with the time.
+        page.get_by_role("link", name=FAILED),
+        table.get_by_role("row").nth(1).get_by_role("link").nth(2),
+        page.get_by_role("link", name="What was found"),
+        page.locator("li.change a").first,
+    ):
+        operator.go("/admin/?range=15m")
+        page.get_by_text("The charts as a table").click()
+        link.focus()
+        before = link.element_handle()
+        page.clock.fast_forward(A_WHILE)
+        # Another one is in its place.
+        page.wait_for_function("before => !before.isConnected", arg=before)
+        expect(link).to_be_focused()
+        expect(page.locator("details")).to_have_attribute("open", "")
+    assert operator.complaints == []
+
+
+def test_click_takes_effect_though_its_part_was_renewed_before_it_ended(operator: Visitor) -> None:
+    page = live_page(operator)
+    looks: list[str] = []
+    page.on("requestfinished", lambda one: looks.append(one.url) if "/live/" in one.url else None)
+
+    def looked_twice() -> bool:
+        page.clock.fast_forward(A_WHILE)
+        # The second look begins when the first one was put in place.
+        return len(looks) > 1
+
+    running = page.get_by_role("link", name=re.compile("^Running calls"))
+    running.hover()
+    page.mouse.down()
+    wait_until(looked_twice, what="the renewal of what runs now")
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("finished_at__isnull=True"))
+
+
+def test_focus_stays_near_what_is_gone(operator: Visitor) -> None:
+    page = live_page(operator)
+    part = page.get_by_role("region", name="Now")
+    part.evaluate(
+        """it => { const made = document.createElement("a"); made.href = "/gone/"; made.textContent = "gone";
+        it.append(made); made.focus(); }"""
+    )
+    page.clock.fast_forward(A_WHILE)
+    expect(page.get_by_role("link", name="gone")).to_have_count(0)
+    expect(part).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(part.get_by_role("link").first).to_be_focused()
+
+
+def test_incident_and_calls_appear_without_a_reload(plane: Plane, operator: Visitor) -> None:
+    page = live_page(operator, "/admin/?range=15m")
+    begun = page.evaluate("performance.timeOrigin")
+    line = page.locator("li.change").filter(has_text="Dependency mcp:elsewhere")
+    row = page.get_by_role("region", name="Busiest tools").get_by_role("link", name="later")
+    expect(line.or_(row)).to_have_count(0)
+    away(plane, "mcp:elsewhere")
+    plane.stack.add_tool("later")
+
+    def appeared() -> bool:
+        page.clock.fast_forward(A_WHILE)
+        return line.count() == 1 and row.count() > 0
+
+    # Figures are told a moment after the calls.
+    wait_until(appeared, what="the incident and the calls")
+    expect(line).to_contain_text(re.compile(r"unavailable[\s\S]*: Nobody is there"))
+    assert page.evaluate("performance.timeOrigin") == begun
+    line.get_by_role("link").click()
+    expect(page).to_have_title(re.compile("mcp:elsewhere"))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import Final
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Plane
-from tests.browser.visitor import LOOKS, Look, Visitor, visiting
+from tests.browser.visitor import DARK_NARROW, LIGHT_WIDE, Look, Visitor, seen_in, visiting
 from tests.processes import wait_until
 
-LIGHT_WIDE, _, _, DARK_NARROW = LOOKS
 ANSWERS: Final = {"200": {"description": "As it is."}}
 # Operations of the control plane itself: there they can be called.
 DOCUMENT: Final = {
@@ -37,13 +35,14 @@ DOCUMENT: Final = {
 }
 
 
-@pytest.mark.parametrize("look", [LIGHT_WIDE, DARK_NARROW], ids=lambda look: look.scheme)
+@seen_in(LIGHT_WIDE, DARK_NARROW)
 def test_one_operation_of_a_document_becomes_a_tool(
     plane: Plane, browser: Browser, look: Look
 ) -> None:
     with visiting(browser, plane.url, look) as visitor:
         visitor.log_in(plane.password)
-        page = add(visitor, look.scheme)
+        begin(visitor)
+        page = add(visitor, f"{look.scheme}{look.width}")
         visitor.check()
         page.get_by_role("link", name="Import an OpenAPI document").click()
         page.get_by_label("Or paste it here").fill(json.dumps(DOCUMENT))
@@ -53,6 +52,13 @@ def test_one_operation_of_a_document_becomes_a_tool(
         visitor.check()
         chosen = page.locator("[data-count]")
         expect(chosen).to_have_text("3 of 3 chosen")
+        page.get_by_label("Show only").fill("how it")
+        expect(page.get_by_label("Take GET /health", exact=True)).to_be_visible()
+        expect(page.get_by_label("Take GET /tools")).to_be_hidden()
+        page.get_by_role("button", name="Choose none shown").click()
+        expect(chosen).to_have_text("2 of 3 chosen, 2 of them not shown")
+        visitor.check()
+        page.get_by_label("Show only").fill("")
         page.get_by_role("button", name="Choose none").click()
         expect(chosen).to_have_text("0 of 3 chosen")
         page.get_by_label("Take GET /health/live").check()
@@ -65,8 +71,20 @@ def test_one_operation_of_a_document_becomes_a_tool(
         rows.get_by_role("link", name="GET /health/live").click()
         tool = page.locator("[name=name]").input_value()
         visitor.check()
-    assert tool.startswith(f"{look.scheme}_")
+    assert tool.startswith(f"{look.scheme}{look.width}_")
     wait_until(lambda: plane.stack.call(tool)[0] == 200, what="the new tool")
+
+
+def begin(visitor: Visitor) -> None:
+    """With a document alone, up to the page that has its name and address in it."""
+    page = visitor.go("/admin/tools/apiservice/from-document/")
+    visitor.check()
+    served = {**DOCUMENT, "servers": [{"url": "https://itself.example/v1"}]}
+    page.get_by_label("Or paste it here").fill(json.dumps(served))
+    page.get_by_role("button", name="Read the document").click()
+    expect(page.locator("[name=slug]")).to_have_value("itself")
+    expect(page.locator("[name=base_url]")).to_have_value("https://itself.example/v1")
+    visitor.check()
 
 
 def add(visitor: Visitor, name: str) -> Page:

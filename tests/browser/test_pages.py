@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urljoin, urlsplit
 
-import pytest
-from playwright.sync_api import Browser
-
-from tests.browser.conftest import Plane
-from tests.browser.visitor import LOOKS, Look, Visitor, visiting
+from tests.browser.visitor import Visitor
 
 # Those with forms of their own: what is chosen, typed and ticked has a name.
 FORMS = (
@@ -22,39 +18,19 @@ MORE = (
 )
 
 
-LIGHT_WIDE, LIGHT_NARROW, DARK_WIDE, DARK_NARROW = LOOKS
-
-
-def named(look: Look) -> str:
-    return f"{look.scheme}-{look.width}"
-
-
-@pytest.mark.parametrize(
-    "look",
-    [
-        LIGHT_WIDE,
-        DARK_NARROW,
-        # Each is a colour and a width of those above.
-        pytest.param(LIGHT_NARROW, marks=pytest.mark.soak),
-        pytest.param(DARK_WIDE, marks=pytest.mark.soak),
-    ],
-    ids=named,
-)
-def test_pages_can_be_used_by_everybody(plane: Plane, browser: Browser, look: Look) -> None:
-    with visiting(browser, plane.url, look) as visitor:
-        visitor.log_in(plane.password)
-        rows = []
-        for path in pages(visitor):
-            page = visitor.go(path)
-            visitor.check()
-            first = page.locator("#result_list a[href*='/change/']")
-            if first.count():
-                rows.append(urljoin(path, first.first.get_attribute("href") or ""))
-        assert len(rows) > 8
-        # One row of each list: what can be read there, and changed.
-        for row in rows:
-            visitor.go(urlsplit(row).path)
-            visitor.check()
+def test_pages_can_be_used_by_everybody(operator: Visitor) -> None:
+    rows = []
+    for path in pages(operator):
+        page = operator.go(path)
+        operator.check_in_every_look()
+        first = page.locator("#result_list a[href*='/change/']")
+        if first.count():
+            rows.append(urljoin(path, first.first.get_attribute("href") or ""))
+    assert len(rows) > 8
+    # One row of each list: what can be read there, and changed.
+    for row in rows:
+        operator.go(urlsplit(row).path)
+        operator.check_in_every_look()
 
 
 def pages(visitor: Visitor) -> list[str]:

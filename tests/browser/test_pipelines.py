@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import itertools
+import re
+import threading
+from collections.abc import Container, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser.conftest import Plane
 from tests.browser.corpus import upload
-from tests.browser.visitor import LOOKS, Visitor, visiting
+from tests.browser.visitor import DARK_NARROW, LIGHT_WIDE, Look, Visitor, seen_in, visiting
 from tests.indexes import TEXTS
 
 PATIENCE = 60_000
+LONG = "water " * 1200
 ASKED = "Who oils the pump? | pumps.md = 2\nWhen do the birds return? | birds.txt\nWho? | bread.txt"
 
 
@@ -36,8 +42,9 @@ def tick(page: Page, wanted: Container[str | None]) -> None:
         box.set_checked(box.get_attribute("value") in wanted)
 
 
+@seen_in(LIGHT_WIDE)
 def test_a_question_is_asked_and_pipelines_are_measured_while_the_page_follows(
-    plane: Plane, indexed: None, operator: Visitor
+    plane: Plane, indexed: None, operator: Visitor, look: Look
 ) -> None:
     page = operator.go("/admin/tools/pipelineconfig/compare/")
     page.get_by_label("Question").fill("Who oils the pump?")
@@ -51,7 +58,7 @@ def test_a_question_is_asked_and_pipelines_are_measured_while_the_page_follows(
     operator.check()
 
     page = operator.go("/admin/tools/questionset/add/")
-    page.fill("[name=name]", "Handbook")
+    page.fill("[name=name]", f"Handbook, {look.scheme}")
     page.locator(".field-corpus .select2-selection").click()
     page.locator(".select2-results__option", has_text="demo").first.click()
     page.fill("[name=typed]", ASKED)
@@ -72,10 +79,65 @@ def test_a_question_is_asked_and_pipelines_are_measured_while_the_page_follows(
     operator.check()
 
 
-def test_everybody_can_use_the_pages_on_a_narrow_dark_screen(
-    plane: Plane, indexed: None, browser: Browser
+def test_limit_is_lowered_and_queries_are_seen_to_wait_for_it(
+    plane: Plane, indexed: None, operator: Visitor
 ) -> None:
-    with visiting(browser, plane.url, LOOKS[-1]) as visitor:
+    before = limit(operator, "1")
+    page = operator.go("/admin/tools/pipelineconfig/")
+    page.get_by_role("link", name="basic", exact=True).first.click()
+    now = page.get_by_role("region", name="Now", exact=True)
+    with asking(plane, "rag_basic", callers=6):
+        # The page follows by itself.
+        expect(now).to_contain_text(re.compile(r"Slots taken\s*1 of 1"), timeout=PATIENCE)
+        expect(now).to_contain_text(re.compile(r"Wait for a slot\s*[1-9]"), timeout=PATIENCE)
+        expect(page.get_by_role("region", name="Running queries")).to_be_visible(timeout=PATIENCE)
+    expect(now).to_contain_text("No query is running.", timeout=PATIENCE)
+    operator.check_in_every_look()
+    assert limit(operator, before) == "1"
+    assert operator.complaints == []
+
+
+def limit(operator: Visitor, queries: str) -> str:
+    """Set how many queries of the basic pipeline may run at the same time; how many it was."""
+    page = operator.go("/admin/tools/pipelineconfig/")
+    page.get_by_role("link", name="basic", exact=True).first.click()
+    field = page.locator("[name=max_concurrent_queries]")
+    before = field.input_value()
+    field.fill(queries)
+    page.locator("[name=_save]").first.click()
+    row = page.locator(
+        "#result_list tbody tr", has=page.get_by_role("link", name="rag_basic", exact=True)
+    )
+    expect(row).to_contain_text(f"{queries} at once")
+    return before
+
+
+@contextmanager
+def asking(plane: Plane, tool: str, *, callers: int) -> Iterator[None]:
+    """So many callers, each with one long question after the other until the end."""
+    enough = threading.Event()
+
+    def ask(caller: int) -> None:
+        for number in itertools.count():
+            if enough.is_set():
+                return
+            plane.stack.call(tool, query=f"Who oils pump {caller} {number}? {LONG}")
+
+    with ThreadPoolExecutor(callers) as pool:
+        asked = [pool.submit(ask, caller) for caller in range(callers)]
+        try:
+            yield
+        finally:
+            enough.set()
+    for one in asked:
+        one.result()
+
+
+@seen_in(DARK_NARROW)
+def test_everybody_can_use_the_pages_on_a_narrow_screen(
+    plane: Plane, indexed: None, browser: Browser, look: Look
+) -> None:
+    with visiting(browser, plane.url, look) as visitor:
         visitor.log_in(plane.password)
         page = visitor.go("/admin/tools/pipelineconfig/compare/")
         page.get_by_label("Question").fill("When do the birds return?")

@@ -18,9 +18,9 @@ def test_services_are_imported_and_wrappers_downloaded(
 ) -> None:
     page = operator.go(f"{LIST}wrappers/")
     expect(page.locator("body")).to_contain_text("No service is switched on")
-    operator.check()
+    operator.check_in_every_look()
     page = operator.go(f"{LIST}import/")
-    operator.check()
+    operator.check_in_every_look()
     page.fill(
         "[name=pasted]",
         f"- {{name: control-plane, url: '{plane.url}', key_variable: CONTROL_PLANE_KEY}}\n"
@@ -28,10 +28,11 @@ def test_services_are_imported_and_wrappers_downloaded(
     )
     page.get_by_role("button", name="Show what it would do").click()
     expect(page.locator("body")).to_contain_text("New: control-plane, away.")
+    operator.check_in_every_look()
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#result_list")).to_contain_text("CONTROL_PLANE_KEY")
     page.get_by_role("link", name="Generate wrappers").click()
-    operator.check()
+    operator.check_in_every_look()
     page.get_by_label("TypeScript").uncheck()
     with page.expect_download() as download:
         page.get_by_role("button", name="Generate and download").click()

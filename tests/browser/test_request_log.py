@@ -9,11 +9,36 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Plane
-from tests.browser.visitor import LOOKS, Look, Visitor, visiting
+from tests.browser.keys import let_in
+from tests.browser.visitor import DARK_NARROW, LIGHT_WIDE, Look, Visitor, seen_in, visiting
 from tests.processes import wait_until
 
 LOG = "/admin/tools/toolrequest/"
 CALLS = 53
+VARIOUS = "log_various"
+# A filter's label, what is typed or chosen, and how many of the various calls it leaves.
+FILTERS = (
+    ("Text", "needle", 2),
+    ("Caller", "Sorter", 2),
+    ("Code", "EXECUTION_ERROR", 1),
+    ("Time", "last 15 minutes", 4),
+    ("From (UTC)", "2020-01-01T00:00", 4),
+    ("Until before (UTC)", "2020-01-01T00:00", 0),
+    ("At least, ms", "400", 1),
+    ("At most, ms", "399", 3),
+    ("Cache", "hit", 1),
+    ("Transport", "rest", 4),
+    ("Transport", "websocket", 0),
+)
+# Two calls of a client with a long name, one of which failed.
+WORDY = """
+from tests.factories import make_client
+from tests.tools.log_rows import failed, record
+client, _ = make_client(name="Chat agent of the support team")
+made = {"tool_id": "log_wordy", "caller": f"client:{client.pk}", "transport": "streamable_http"}
+record(**made)
+failed("INVALID_ARGUMENTS", error="limit: ten is no integer, which is a long way to say it", **made)
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,9 +82,107 @@ def test_calls_are_filtered_paged_and_exported(plane: Plane, operator: Visitor) 
     assert operator.complaints == []
 
 
-@pytest.mark.parametrize(
-    "look", [LOOKS[0], LOOKS[3]], ids=lambda look: f"{look.scheme}-{look.width}"
-)
+@pytest.fixture(scope="module")
+def various(plane: Plane, browser: Browser) -> None:
+    """Four calls of one tool: of two callers, quick and slow, one from the cache, one that failed."""
+    code = (
+        "from tests.factories import make_tool\n"
+        f"make_tool(name={VARIOUS!r}, source='http_api', cache_ttl_seconds=600,"
+        " input_schema={'type': 'object', 'properties': {}})"
+    )
+    made = plane.stack.manage("shell", "--no-imports", "-c", code)
+    assert made.returncode == 0, made.stderr
+    with visiting(browser, plane.url) as visitor:
+        visitor.log_in(plane.password)
+        agent = let_in(visitor, "Sorter", "all")
+        wait_until(lambda: VARIOUS in agent.tools(), what="the new tool")
+        assert agent.call(VARIOUS, note="needle in the hay").status == 200
+        assert plane.stack.call(VARIOUS, note="cold", delay=0.4)[0] == 200
+        assert plane.stack.call(VARIOUS, fail="execution")[1]["code"] == "EXECUTION_ERROR"
+        again = agent.call(VARIOUS, note="needle in the hay").json()
+        assert again["meta"]["cache_hit"] is True
+
+        def logged() -> bool:
+            page = visitor.go(f"{LOG}?tool__exact={VARIOUS}")
+            return page.locator("#result_list tbody tr").count() == 4
+
+        wait_until(logged, what="the calls in the log")
+
+
+def test_each_filter_leaves_the_calls_it_asks_for(various: None, operator: Visitor) -> None:
+    for label, value, rows in FILTERS:
+        page = operator.go(f"{LOG}?tool__exact={VARIOUS}")
+        page.get_by_text("More filters", exact=True).click()
+        field = page.get_by_label(label, exact=True)
+        if field.evaluate("(one) => one.tagName") == "SELECT":
+            field.select_option(label=value)
+        else:
+            field.fill(value)
+        page.get_by_role("button", name="Filter").click()
+        told = page.get_by_role("list", name="Filters that are set").get_by_role("listitem")
+        expect(told, label).to_have_count(2)
+        expect(page.locator("#result_list tbody tr"), label).to_have_count(rows)
+        if not rows:
+            expect(page.get_by_text("No call matches.")).to_be_visible()
+    assert operator.complaints == []
+
+
+def test_a_name_and_an_address_stay_whole_beside_a_long_reason(
+    plane: Plane, operator: Visitor
+) -> None:
+    # As long as the longest name of the demo.
+    tool = "rag_iris_global_graphmap"
+    assert plane.stack.call(tool)[0] == 404
+
+    def logged() -> bool:
+        operator.go(f"{LOG}?tool__exact={tool}")
+        return operator.page.locator("#result_list tbody tr").count() == 1
+
+    wait_until(logged, what="the call in the log")
+    for text in (tool, "address:127.0.0.1"):
+        link = operator.page.get_by_role("link", name=text, exact=True).last
+        assert link.evaluate("(one) => one.getClientRects().length") == 1, text
+    wide = operator.page.locator(".log-list")
+    assert wide.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
+    assert operator.complaints == []
+
+
+def test_an_error_in_the_list_leaves_room_for_names(plane: Plane, operator: Visitor) -> None:
+    made = plane.stack.manage("shell", "--no-imports", "-c", WORDY)
+    assert made.returncode == 0, made.stderr
+    page = operator.go(f"{LOG}?tool__exact=log_wordy")
+    expect(page.locator("#result_list small")).to_contain_text("a long way to say")
+    caller = page.locator("#result_list").get_by_role("link", name="Chat agent").first
+    lines = caller.evaluate("(one) => one.getClientRects().length")
+    assert 1 <= lines <= 3
+
+
+@seen_in(LIGHT_WIDE, DARK_NARROW)
+def test_calls_that_come_in_appear_in_a_list_that_is_renewed(
+    plane: Plane, browser: Browser, look: Look
+) -> None:
+    tool = f"log_later_{look.scheme}_{look.width}"
+    with visiting(browser, plane.url, look) as visitor:
+        visitor.log_in(plane.password)
+        visitor.page.clock.install()
+        page = visitor.go(f"{LOG}?tool__exact={tool}")
+        page.get_by_role("link", name="Renew every 5 seconds").click()
+        expect(page.get_by_text("No call matches.")).to_be_visible()
+        assert plane.stack.call(tool)[0] == 404
+        row = page.locator("#result_list tbody tr")
+
+        def appeared() -> bool:
+            page.clock.fast_forward(6_000)
+            # It may be seen while it is under way, too.
+            return row.filter(has_text="TOOL_NOT_FOUND").count() == 1
+
+        wait_until(appeared, what="the call in the list")
+        visitor.check()
+        page.get_by_role("link", name="Stop renewing").click()
+        expect(page.get_by_role("link", name="Renew every 5 seconds")).to_be_visible()
+
+
+@seen_in(LIGHT_WIDE, DARK_NARROW)
 def test_list_and_life_of_a_call_can_be_read_by_everybody(
     plane: Plane, browser: Browser, look: Look
 ) -> None:

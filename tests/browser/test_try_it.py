@@ -9,11 +9,10 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Plane
-from tests.browser.visitor import LOOKS, Look, Visitor, visiting
+from tests.browser.conftest import Plane, paused
+from tests.browser.visitor import DARK_NARROW, LIGHT_WIDE, Look, Visitor, seen_in, visiting
 from tests.processes import wait_until
 
-LIGHT_WIDE, _, _, DARK_NARROW = LOOKS
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["query", "place"],
@@ -30,7 +29,14 @@ SCHEMA: Final[dict[str, Any]] = {
                 "city": {"type": "string"},
                 "streets": {
                     "type": "array",
-                    "items": {"type": "object", "properties": {"name": {"type": "string"}}},
+                    "items": {
+                        "type": "object",
+                        "required": ["lanes"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "lanes": {"type": "integer", "default": 2},
+                        },
+                    },
                 },
             },
         },
@@ -58,7 +64,7 @@ def tools(plane: Plane) -> None:
     wait_until(lambda: plane.stack.call("try_slow")[0] == 200, what="the new tools")
 
 
-@pytest.mark.parametrize("look", [LIGHT_WIDE, DARK_NARROW], ids=lambda look: f"{look.scheme}")
+@seen_in(LIGHT_WIDE, DARK_NARROW)
 def test_a_tool_is_called_from_a_form_and_the_call_replayed(
     plane: Plane, browser: Browser, look: Look
 ) -> None:
@@ -79,6 +85,7 @@ def test_a_tool_is_called_from_a_form_and_the_call_replayed(
         page.get_by_label("city").fill("Ulm")
         page.get_by_role("button", name="Add a row to streets").click()
         page.keyboard.type("Long Lane")
+        expect(page.get_by_label("lanes")).to_have_value("2")
         page.get_by_label("either").fill('"text"')
         visitor.check()
         page.get_by_role("button", name="Run", exact=True).click()
@@ -90,7 +97,7 @@ def test_a_tool_is_called_from_a_form_and_the_call_replayed(
             "order": "far",
             "deep": False,
             "tags": ["second"],
-            "place": {"city": "Ulm", "streets": [{"name": "Long Lane"}]},
+            "place": {"city": "Ulm", "streets": [{"name": "Long Lane", "lanes": 2}]},
             "either": "text",
         }
         expect(page.get_by_label("query")).to_have_value("sheep & goats")
@@ -120,7 +127,7 @@ def copied(visitor: Visitor) -> None:
     assert "sheep & goats" in command
 
 
-@pytest.mark.parametrize("look", [LIGHT_WIDE, DARK_NARROW], ids=lambda look: f"{look.scheme}")
+@seen_in(LIGHT_WIDE, DARK_NARROW)
 def test_answers_that_differ_are_shown_line_by_line(
     plane: Plane, browser: Browser, look: Look
 ) -> None:
@@ -144,7 +151,8 @@ def logged(visitor: Visitor) -> str:
     link = visitor.page.get_by_role("link", name="The row of this call")
     row = str(link.get_attribute("href"))
     wait_until(
-        lambda: visitor.page.request.get(visitor.url + row).status == 200,
+        # Whoever asks for a row that is not there is sent to the front page.
+        lambda: visitor.page.request.get(visitor.url + row, max_redirects=0).status == 200,
         what="the row of the call",
     )
     return row
@@ -152,7 +160,7 @@ def logged(visitor: Visitor) -> str:
 
 def replay(visitor: Visitor, look: Look) -> None:
     page, row = visitor.page, logged(visitor)
-    if look is LIGHT_WIDE:
+    if look.width == LIGHT_WIDE.width:
         page.get_by_role("link", name="The row of this call").click()
         page.get_by_role("link", name="Replay", exact=True).click()
     else:
@@ -171,15 +179,36 @@ def test_a_long_call_shows_its_progress_and_can_be_cancelled(operator: Visitor) 
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("progressbar", name="Progress of the call")).to_be_visible()
     expect(page.locator("#result")).to_contain_text("1 of 2: half way")
-    operator.check()
+    operator.check_in_every_look()
     page.reload()
     expect(page.locator("#result")).to_contain_text("half way")
     page.get_by_role("button", name="Cancel the call").click()
     expect(page.locator("#result")).to_contain_text("Cancelled after")
+    operator.check_in_every_look()
     expect(page.get_by_label("delay")).to_have_value("50")
     # A call that ends while somebody looks is shown without their doing.
     page.get_by_label("delay").fill("2")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator("#result")).to_contain_text("Running…")
     expect(page.locator("#result")).to_contain_text("Succeeded in")
+    assert operator.complaints == []
+
+
+def test_a_trial_that_was_opened_while_redis_is_away_comes_back_by_itself(
+    plane: Plane, operator: Visitor
+) -> None:
+    page = operator.go("/admin/tools/tool/try/?q=try_slow")
+    page.get_by_role("link", name="try_slow").click()
+    page.get_by_role("button", name="Show as code").click()
+    result = page.locator("#result")
+    expect(result).to_contain_text("Nothing was run. This is the call with these arguments:")
+    operator.check_in_every_look()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(result).to_contain_text("Succeeded in")
+    expect(result).to_contain_text("tokens, no budget")
+    with paused(plane.stack.processes()["redis"].pid):
+        page.reload()
+        expect(result).to_contain_text("Redis cannot be reached", timeout=20_000)
+        operator.check_in_every_look()
+    expect(result).to_contain_text("Succeeded in", timeout=20_000)
     assert operator.complaints == []

@@ -45,6 +45,7 @@ def add_documents(operator: Visitor) -> None:
     page.get_by_role("link", name=said("demo"), exact=True).click()
     upload(page, sorted(HANDBOOK.iterdir()))
     expect(page.locator("[data-upload-result]")).to_contain_text(said("3 documents: 3 added."))
+    operator.check_in_every_look()
     # What is pressed and waited for in there is on the page, too.
     assert said("Upload")
     assert said("active")
@@ -57,6 +58,7 @@ def ask(operator: Visitor) -> None:
     page.get_by_label(said("query"), exact=False).first.fill(said(QUESTION))
     page.get_by_role("button", name=said("Run"), exact=True).click()
     expect(page.locator("#result")).to_contain_text("Succeeded in", timeout=60_000)
+    operator.check_in_every_look()
     answer = json.loads(page.locator("#answer").inner_text())["data"]
     assert said("320 crowns") in answer["answer"]
     assert said("on-call.md") in answer["sources"][0]
@@ -72,6 +74,7 @@ def make_a_key(operator: Visitor) -> str:
     page.get_by_role("option", name=said("all"), exact=True).click()
     page.click("[name=_save]")
     expect(page.get_by_text("it is not shown again")).to_be_visible()
+    operator.check_in_every_look()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.click("[data-copy=key-command]")
     return str(page.evaluate("navigator.clipboard.readText()"))
@@ -89,6 +92,7 @@ def find(operator: Visitor) -> None:
     page.locator("#result_list tbody tr a").first.click()
     expect(page.get_by_role("link", name=said("Replay"), exact=True)).to_be_visible()
     expect(page.locator("body")).to_contain_text(CLIENT)
+    operator.check_in_every_look()
 
 
 def choose(operator: Visitor, entry: str) -> None:

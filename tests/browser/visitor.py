@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tests.node_env import node_packages
@@ -17,9 +18,28 @@ HEIGHT: Final = 900
 # What keeps people from using a page; the rest is a matter of taste.
 GRAVE: Final = {"serious", "critical"}
 AUDIT: Final = """
-async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.map(
+async () => (await axe.run(document, {resultTypes: ["violations"], preload: false})).violations.map(
   (one) => [one.impact, one.id, one.help, one.nodes.map((node) => node.target.join(" ") + " " + node.failureSummary)]
 )
+"""
+# Rows of lists whose text is higher than the room it has.
+CUT: Final = """
+() => [...document.querySelectorAll("#result_list th, #result_list td")]
+  .filter((one) => getComputedStyle(one).overflowY === "hidden" && one.scrollHeight > one.clientHeight + 2)
+  .map((one) => one.innerText)
+"""
+# The theme asks for the person's colours when a page is opened, and again when its own switch is moved.
+RENEW_COLOURS: Final = """
+async () => {
+  const theme = Alpine.$data(document.documentElement);
+  theme.adminTheme = "light";
+  theme.adminTheme = "auto";
+  await Alpine.nextTick();
+  await new Promise(requestAnimationFrame);
+  const changing = document.getAnimations().filter((one) => one instanceof CSSTransition);
+  await Promise.allSettled(changing.map((one) => one.finished));
+  return document.documentElement.classList.contains("dark") ? "dark" : "light";
+}
 """
 
 
@@ -32,6 +52,21 @@ class Look:
 
 
 LOOKS: Final = tuple(Look(scheme, width) for scheme in ("light", "dark") for width in (1280, 390))
+LIGHT_WIDE, LIGHT_NARROW, DARK_WIDE, DARK_NARROW = LOOKS
+
+
+def opposite(look: Look) -> Look:
+    """Of the other colour and the other width."""
+    return LOOKS[-1 - LOOKS.index(look)]
+
+
+def seen_in(*looks: Look) -> pytest.MarkDecorator:
+    """For a test that takes a `look`: these, and in `make soak` the same widths in the other colour."""
+    others = [Look(opposite(one).scheme, one.width) for one in looks]
+    soaked = [pytest.param(one, marks=pytest.mark.soak) for one in others]
+    return pytest.mark.parametrize(
+        "look", [*looks, *soaked], ids=lambda look: f"{look.scheme}-{look.width}"
+    )
 
 
 @dataclass
@@ -40,6 +75,7 @@ class Visitor:
 
     page: Page
     url: str
+    look: Look = LIGHT_WIDE
     complaints: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -62,18 +98,40 @@ class Visitor:
         self.page.wait_for_url("**/admin/")
 
     def check(self) -> None:
-        """The page fits its width, names everything, and the browser has nothing to complain of."""
+        """The page fits its width, cuts no row, names everything, and the browser has nothing to complain of."""
+        # Behind a link that was just followed the next page may not have begun yet.
+        self.page.wait_for_load_state()
         wide = self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
-        assert wide <= 0, f"{self.page.url} is {wide} pixels too wide"
+        assert wide <= 0, f"{self.page.url} is {wide} pixels too wide, {self.look}"
+        cut = self.page.evaluate(CUT)
+        assert not cut, f"{self.page.url} cuts {cut[:3]}, {self.look}"
         found = self.grave()
-        assert not found, found
+        assert not found, (self.page.url, self.look, found)
         assert not self.complaints, self.complaints
+
+    def check_in_every_look(self) -> None:
+        """The same in both colours and at both widths, of the page as it stands; then it is as before."""
+        before = self.look
+        for look in (before, *(one for one in LOOKS if one != before)):
+            self.turn(look)
+            self.check()
+        self.turn(before)
+
+    def turn(self, look: Look) -> None:
+        """Look at the open page in another way, without loading it again."""
+        if look == self.look:
+            return
+        self.page.set_viewport_size({"width": look.width, "height": HEIGHT})
+        self.page.emulate_media(color_scheme="dark" if look.scheme == "dark" else "light")
+        assert self.page.evaluate(RENEW_COLOURS) == look.scheme, self.page.url
+        self.look = look
 
     def grave(self) -> list[Any]:
         """What axe-core finds that keeps people from using the page."""
-        self.page.evaluate(_axe())
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(_axe())
         return [one for one in self.page.evaluate(AUDIT) if one[0] in GRAVE]
 
     def _on_console(self, message: ConsoleMessage) -> None:
@@ -95,7 +153,7 @@ def visiting(browser: Browser, url: str, look: Look = LOOKS[0]) -> Iterator[Visi
         reduced_motion="reduce",
     )
     try:
-        yield Visitor(context.new_page(), url)
+        yield Visitor(context.new_page(), url, look)
     finally:
         context.close()
 

@@ -31,7 +31,14 @@ def row(**overrides: Any) -> ToolRequest:
             "deadline_at": received + timedelta(seconds=30),
             "finished_at": received + timedelta(milliseconds=1234),
             "duration_ms": 1234.5,
-            "stages": {"validation": 1.5, "rate": 0.5, "backend": 1200.1, "budget": 30.2},
+            "stages": {
+                "validation": 1.5,
+                "rate": 0.5,
+                "cache": 0.7,
+                "slot": 0.0,
+                "backend": 1200.1,
+                "budget": 30.2,
+            },
             **overrides,
         }
     )

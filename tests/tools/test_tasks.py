@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
 from django.core.management import call_command
 
 from controlplane.celery import VISIBILITY_TIMEOUT
@@ -17,7 +19,8 @@ from tests.processes import wait_until
 from tests.tools.mcp_server.task_client import TaskClient
 from tests.workers import celery_worker
 from tools.execution.deferred import LONGEST_RUN, RUN_MARGIN
-from tools.tasks import CLAIM_SECONDS, KILL_SECONDS
+from tools.services.asked_upstream import GRACE
+from tools.tasks import CLAIM_SECONDS, KILL_SECONDS, look_at_upstream, send_look
 
 SEND = """
 import django
@@ -30,6 +33,15 @@ send_call("00000000-0000-4000-8000-000000000000", 1)
 def test_longest_run_is_over_before_its_message_is_given_to_another_worker() -> None:
     longest = LONGEST_RUN + RUN_MARGIN + CLAIM_SECONDS + KILL_SECONDS
     assert longest < VISIBILITY_TIMEOUT
+
+
+def test_look_is_given_up_only_after_its_worker_has_been_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: dict[str, Any] = {}
+    monkeypatch.setattr(look_at_upstream, "apply_async", lambda given, **told: sent.update(told))
+    send_look("1", 1, 30)
+    assert sent["soft_time_limit"] < sent["time_limit"] <= 30 + GRACE
 
 
 def test_process_without_a_broker_says_so_instead_of_looking_for_one() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -19,6 +19,8 @@ from unfold.views import ChangeList
 from tools.admin.client_keys import KeyPages, key_page
 from tools.admin.client_usage import add_usage, calls_link, rate_shown, usage_page
 from tools.admin.connect import ConnectView
+from tools.admin.switch_column import SwitchColumn
+from tools.admin.switching import SwitchedRows, switch_rows
 from tools.admin.texts import moment
 from tools.models import ApiClient
 from tools.services.issue_key import IssuedKey, IssueRefused, replace_key
@@ -42,9 +44,12 @@ class ClientChangeList(ChangeList):
 
 
 @admin.register(ApiClient)
-class ApiClientAdmin(KeyPages):
+class ApiClientAdmin(SwitchColumn, SwitchedRows, KeyPages):
     """Programs that may call tools."""
 
+    what_comes_here = (
+        "A key for each program that calls tools, with what it may see and how often it may call."
+    )
     list_display = (
         *("name", "hint", "granted", "rate_now", "calls_day"),
         *("last_used", "enabled"),
@@ -77,7 +82,8 @@ class ApiClientAdmin(KeyPages):
     actions = ("replace_keys", "enable", "disable")
 
     class Media:
-        js = ("tools/admin/follow.js", "tools/admin/confirm.js")
+        css: ClassVar = {"all": ("tools/admin/switch.css",)}
+        js = ("tools/admin/follow.js", "tools/admin/confirm.js", "tools/admin/switch.js")
 
     @override
     def get_urls(self) -> list[URLPattern]:
@@ -145,6 +151,7 @@ class ApiClientAdmin(KeyPages):
         return moment(client.last_used_at) if client.last_used_at else "never"
 
     @admin.display(description="Created")
+    @override
     def created(self, client: ApiClient) -> str:
         return moment(client.created_at)
 
@@ -177,18 +184,21 @@ class ApiClientAdmin(KeyPages):
             self._show(request, issued)
 
     @admin.action(description="Enable selected clients", permissions=["change"])
+    @override
     def enable(self, request: HttpRequest, queryset: QuerySet[ApiClient]) -> None:
         self._switch(request, queryset, on=True)
 
     @admin.action(description="Disable selected clients", permissions=["change"])
+    @override
     def disable(self, request: HttpRequest, queryset: QuerySet[ApiClient]) -> None:
         self._switch(request, queryset, on=False)
 
+    @override
     def _switch(self, request: HttpRequest, queryset: QuerySet[ApiClient], *, on: bool) -> None:
         word = "enabled" if on else "disabled"
         for client in queryset:
             self.log_change(request, client, f"{word.capitalize()}.")
-        count = queryset.update(enabled=on)
+        count = switch_rows(queryset, on=on)
         self.message_user(
             request, f"{count} {'client' if count == 1 else 'clients'} {word}.", messages.SUCCESS
         )

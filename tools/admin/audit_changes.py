@@ -11,6 +11,7 @@ from tools.admin.json_fields import pretty
 from tools.admin.upstream_diff import Shown, shown
 from tools.upstreams.characters import visible
 from tools.upstreams.differences import differences
+from tools.upstreams.matching import Budget
 
 # Above so many characters words are not compared, but lines.
 LONGEST_IN_WORDS: Final = 4_000
@@ -43,7 +44,10 @@ class FieldChange:
 
 def kept_changes(changes: Mapping[str, Any]) -> list[FieldChange]:
     """What an entry of the audit trail has kept."""
-    return [_kept(name, became) for name, became in changes.items() if isinstance(became, dict)]
+    budget = Budget()
+    return [
+        _kept(name, became, budget) for name, became in changes.items() if isinstance(became, dict)
+    ]
 
 
 def compared(
@@ -53,25 +57,31 @@ def compared(
     notes: Mapping[str, str] | None = None,
 ) -> list[FieldChange]:
     """These fields of two definitions, beside each other."""
-    said = notes or {}
+    said, budget = notes or {}, Budget()
     return [
-        _compared(name, _told(before.get(name)), _told(after.get(name)), note=said.get(name, ""))
+        _compared(
+            name,
+            _told(before.get(name)),
+            _told(after.get(name)),
+            budget,
+            note=said.get(name, ""),
+        )
         for name in names
     ]
 
 
-def _kept(name: str, became: Mapping[str, Any]) -> FieldChange:
+def _kept(name: str, became: Mapping[str, Any], budget: Budget) -> FieldChange:
     if became.get("masked"):
         return FieldChange(_label(name), masked=True)
     if "added" in became or "removed" in became:
         added, removed = became.get("added", []), became.get("removed", [])
         return FieldChange(_label(name), added=added, removed=removed)
     before, after = (_told(became[key]) if key in became else None for key in ("before", "after"))
-    return _compared(name, before, after, cut=bool(became.get("cut")))
+    return _compared(name, before, after, budget, cut=bool(became.get("cut")))
 
 
 def _compared(
-    name: str, before: Any, after: Any, *, cut: bool = False, note: str = ""
+    name: str, before: Any, after: Any, budget: Budget, *, cut: bool = False, note: str = ""
 ) -> FieldChange:
     """None stands for nothing there at all."""
     old, new = _text(before), _text(after)
@@ -80,7 +90,7 @@ def _compared(
     # What is new as a whole, or gone, needs no parts.
     whole = before is None or after is None
     key = _label(name) if whole else SCHEMAS.get(name, _label(name))
-    parts = shown(differences({key: before}, {key: after}))
+    parts = shown(differences({key: before}, {key: after}), budget)
     return FieldChange(_label(name), cut=cut, parts=parts, note=note)
 
 

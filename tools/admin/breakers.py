@@ -7,7 +7,8 @@ from typing import Any, Final
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.generic import TemplateView
 from typing_extensions import override
 from unfold.views import UnfoldModelAdminViewMixin
@@ -22,6 +23,7 @@ from tools.services.breaker_status import (
 )
 
 COLOURS: Final = {"CLOSED": "success", "OPEN": "danger", "HALF-OPEN": "warning"}
+PAGE: Final = "admin:tools_upstreamserver_breakers"
 PAGES: Final = {
     "server": "admin:tools_upstreamserver_change",
     "service": "admin:tools_apiservice_change",
@@ -55,21 +57,19 @@ class BreakersView(UnfoldModelAdminViewMixin, TemplateView):
             row = request.POST.get(word, "")
             if row.isdecimal():
                 return redirect(page, row)
-        return redirect("admin:tools_upstreamserver_breakers")
+        return redirect(PAGE)
+
+    @override
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "part" in request.GET:
+            # Only what is of the moment.
+            return render(request, "tools/admin/breakers_now.html", _breakers(request))
+        return super().get(request, *args, **kwargs)
 
     @override
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        try:
-            found = breaker_status()
-        except RedisDown:
-            return {**context, "known": False}
-        return {
-            **context,
-            "known": True,
-            "breakers": [_shown(one) for one in found],
-            "may_change": self.request.user.has_perm("tools.change_upstreamserver"),
-        }
+        return {**context, **_breakers(self.request), "part": f"{reverse(PAGE)}?part="}
 
 
 def breakers_by_name() -> dict[str, ShownBreaker] | None:
@@ -78,6 +78,18 @@ def breakers_by_name() -> dict[str, ShownBreaker] | None:
         return {one.snapshot.service_name: one for one in breaker_status()}
     except RedisDown:
         return None
+
+
+def _breakers(request: HttpRequest) -> dict[str, Any]:
+    try:
+        found = breaker_status()
+    except RedisDown:
+        return {"known": False}
+    return {
+        "known": True,
+        "breakers": [_shown(one) for one in found],
+        "may_change": request.user.has_perm("tools.change_upstreamserver"),
+    }
 
 
 def _shown(one: ShownBreaker) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from unfold.decorators import action
 
 from tools.admin import tool_calls
 from tools.admin.cache import CacheView
+from tools.admin.checkboxes import row_checkbox
 from tools.admin.conditions import when
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
@@ -30,7 +31,18 @@ from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
 from tools.admin.tool_clone import values_to_clone
 from tools.admin.tool_exchange import ToolExchange
-from tools.admin.tool_figures import add_figures, add_statuses, calls_link, failures, p95
+from tools.admin.tool_figures import (
+    MAY_SEE_CALLS,
+    OFF,
+    STATUS_COLOURS,
+    add_figures,
+    add_statuses,
+    calls_link,
+    failures,
+    p95,
+    status_of,
+)
+from tools.admin.tool_triage import CALLS, FAILED, P95, StatusFilter, ToolChangeList
 from tools.admin.tool_versions import VersionedTools
 from tools.admin.try_it.urls import MAY_TRY, try_it_urls
 from tools.contracts import ToolSource
@@ -38,21 +50,15 @@ from tools.models import PipelineConfig, Tool, Toolset
 from tools.services.check_schema import SCHEMAS
 from tools.services.tool_exchange import owner_of
 from tools.services.tool_status import (
-    ToolStatus,
     handler_faults,
     index_faults,
+    switched_off,
     tool_faults,
     tool_status,
 )
 
-STATUS_COLOURS = {
-    ToolStatus.HEALTHY: "success",
-    ToolStatus.DEGRADED: "warning",
-    ToolStatus.UNAVAILABLE: "danger",
-}
-
-
 CALLED = "How it is called"
+OF_CALLS = (CALLS, FAILED, P95)
 # Fields of a pipeline's tool that follow from the pipeline.
 MANAGED = (
     "input_schema",
@@ -105,13 +111,21 @@ class ToolForm(forms.ModelForm):
 class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, VersionedTools):
     """What agents can call."""
 
+    what_comes_here = (
+        "What agents can call: pipelines, operations of HTTP APIs, tools of MCP servers, and "
+        "those built in."
+    )
     form = ToolForm
     list_display = (
         *("name", "source", "status_now", "enabled"),
-        *("calls_of_a_day", "failed_of_a_day", "p95_of_a_day", "problem"),
+        *OF_CALLS,
     )
     list_fullwidth = True
-    list_filter = ("enabled", "source", "read_only", "requires_context_management", "long_running")
+    list_filter = (
+        *("enabled", "source", "read_only", "requires_context_management", "long_running"),
+        # The last: it looks at each of the tools that the others left.
+        StatusFilter,
+    )
     list_filter_submit = False
     search_fields = ("name", "title", "description")
     list_per_page = 50
@@ -185,10 +199,11 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
             shown = [one for one in self.fieldsets if one[0] not in {"State", CALLED}]
             return [(title, {"fields": _without_tables(one["fields"])}) for title, one in shown]
         owner = "pipeline" if _pipeline_of(obj) else "offer" if offer_of(obj) else ""
-        if not owner:
-            return self.fieldsets
+        # Calls are in the log, and so are who made them.
+        hidden = "" if request.user.has_perm(MAY_SEE_CALLS) else "recent"
         first, state, *rest = self.fieldsets
-        return [first, ("State", {"fields": (owner, *state[1]["fields"])}), *rest]
+        told = [name for name in (owner, *state[1]["fields"]) if name and name != hidden]
+        return [first, ("State", {"fields": tuple(told)}), *rest]
 
     @override
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -196,6 +211,13 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
             return ("created", "updated")
         managed = MANAGED if _pipeline_of(obj) else DEFINED_UPSTREAM if offer_of(obj) else ()
         return (*self.readonly_fields, "pipeline", "offer", *managed)
+
+    @override
+    def get_list_display(self, request: HttpRequest) -> Any:
+        shown = super().get_list_display(request)
+        if request.user.has_perm(MAY_SEE_CALLS):
+            return shown
+        return tuple(name for name in shown if name not in OF_CALLS)
 
     @override
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -210,6 +232,10 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
         return found
 
     @override
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ToolChangeList]:
+        return ToolChangeList
+
+    @override
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         shown = super().get_changelist_instance(request)
         shown.result_list = list(shown.result_list)
@@ -217,19 +243,28 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
         add_statuses(shown.result_list)
         return shown
 
+    @admin.display(description=ModelAdmin.action_checkbox.short_description)
+    def action_checkbox(self, tool: Tool) -> SafeString:
+        return row_checkbox(tool.pk)
+
     @admin.display(description="Status")
     def status_now(self, tool: Any) -> SafeString:
-        return badge(tool.status_now, STATUS_COLOURS[tool.status_now])
+        return status_of(tool)
 
-    @admin.display(description="Calls, 24 h")
+    @override
+    def cells_of(self, row: Any) -> dict[str, str]:
+        add_statuses([row])
+        return {"status_now": status_of(row)}
+
+    @admin.display(description="Calls, 24 h", ordering=CALLS)
     def calls_of_a_day(self, tool: Tool) -> SafeString | str:
         return calls_link(tool)
 
-    @admin.display(description="Failed, 24 h")
+    @admin.display(description="Failed, 24 h", ordering=FAILED)
     def failed_of_a_day(self, tool: Tool) -> SafeString | str:
         return failures(tool)
 
-    @admin.display(description="p95, 24 h")
+    @admin.display(description="p95, 24 h", ordering=P95)
     def p95_of_a_day(self, tool: Tool) -> str:
         return p95(tool)
 
@@ -263,16 +298,15 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
 
     @override
     def faults_of(self, row: Any) -> list[str]:
-        # In a list they were asked for once.
-        listed = getattr(row, "backing_fault", None)
-        behind = index_faults(row) if listed is None else [listed] if listed else []
-        return [*behind, *tool_faults(row)]
+        # In a list they were asked for once, for all of its rows.
+        listed: list[str] | None = getattr(row, "listed_faults", None)
+        return [*index_faults(row), *tool_faults(row)] if listed is None else listed
 
     @admin.display(description="Status")
     @once_a_row
     def status(self, tool: Tool) -> SafeString:
-        found = tool_status(tool)
-        return badge(found, STATUS_COLOURS[found])
+        word = OFF if switched_off([tool]) else tool_status(tool).value
+        return badge(word, STATUS_COLOURS[word])
 
     @admin.display(description="Pipeline")
     def pipeline(self, tool: Tool) -> SafeString:

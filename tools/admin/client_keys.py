@@ -32,6 +32,7 @@ from tools.services.issue_key import (
     end_old_key,
     old_key_until,
     replace_key,
+    switch_off,
 )
 
 COOKIE: Final = "issued_key"
@@ -45,6 +46,10 @@ GRACES: Final = (
     (24, "works for a day"),
     (168, "works for a week"),
 )
+REVOKED: Final = (
+    "{} is off: its keys are refused within a second. If one has leaked, replace the key before you "
+    "switch the client on again."
+)
 
 
 class KeyPages(ModelAdmin):
@@ -56,6 +61,7 @@ class KeyPages(ModelAdmin):
             ("key", require_GET(self._key)),
             ("rotate", require_POST(self._rotate)),
             ("end_old_key", require_POST(self._end_old_key)),
+            ("revoke", require_POST(self._revoke)),
         )
         # Before the others: the last of them takes whatever it is given for a row.
         return [
@@ -86,8 +92,12 @@ class KeyPages(ModelAdmin):
         return response
 
     def _key(self, request: HttpRequest, pk: int) -> HttpResponse:
-        client = self._changeable(request, pk)
+        client = self._found(request, pk)
         key = _carried(request, client)
+        may_change = self.has_change_permission(request, client)
+        # Whoever made the key sees it, also who may add clients and not change them.
+        if not key and not may_change:
+            raise PermissionDenied
         call = first_call(client, _base_url(request), key) if key else None
         shown: dict[str, Any] = {
             **self.admin_site.each_context(request),
@@ -97,6 +107,7 @@ class KeyPages(ModelAdmin):
             "tool": call.tool if call else "",
             "command": with_curl(call) if call else "",
             "export": f"export {KEY_VARIABLE}={key}",
+            "may_change": may_change,
             "log": log_address(client),
             "keys_required": service_settings().security_api_keys_enabled,
             **key_page(client),
@@ -128,10 +139,24 @@ class KeyPages(ModelAdmin):
             self.message_user(request, "There is no old key that still works.", messages.WARNING)
         return redirect("admin:tools_apiclient_change", pk)
 
-    def _changeable(self, request: HttpRequest, pk: int) -> ApiClient:
+    def _revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Off at once, whatever else a form may hold that was not saved."""
+        client = self._changeable(request, pk)
+        if switch_off(client):
+            self.log_change(request, client, "Revoked: switched off.")
+            self.message_user(request, REVOKED.format(client), messages.SUCCESS)
+        else:
+            self.message_user(request, f"{client} was off already.", messages.WARNING)
+        return redirect("admin:tools_apiclient_change", pk)
+
+    def _found(self, request: HttpRequest, pk: int) -> ApiClient:
         client: ApiClient | None = self.get_object(request, str(pk))
         if client is None:
             raise Http404
+        return client
+
+    def _changeable(self, request: HttpRequest, pk: int) -> ApiClient:
+        client = self._found(request, pk)
         if not self.has_change_permission(request, client):
             raise PermissionDenied
         return client

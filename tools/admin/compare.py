@@ -146,7 +146,7 @@ def compared(request: HttpRequest) -> dict[str, Any]:
     user = request.user.get_username()
     try:
         trials = [find_trial(one, user) for one in ids]
-        reachable = not ids or any(trials) or others_reachable()
+        reachable = all(trials) or others_reachable()
     except Exception:
         # No loop to ask, such as while the service starts; the next look may find one.
         logger.exception("Nobody could be asked about calls from pages")
@@ -158,7 +158,8 @@ def compared(request: HttpRequest) -> dict[str, Any]:
         "ids": ids,
         "columns": shown,
         "matrix": matrix(shown),
-        "busy": any(column["state"] == "running" for column in shown),
+        # What cannot be seen now may run all the same; the page looks again by itself.
+        "busy": not reachable or any(column["state"] == "running" for column in shown),
         "asked": "" if asked is None else str(asked.arguments.get("query", "")),
         "top_k": None if asked is None else asked.arguments.get("top_k"),
         "may_ask": request.user.has_perm(MAY_ASK),

@@ -22,6 +22,7 @@ from tools.selectors import service_settings
 from tools.services.client_config import (
     CLIENTS,
     KEY_VARIABLE,
+    ONE_WAY,
     TRANSPORTS,
     Connection,
     Launch,
@@ -53,6 +54,8 @@ class ChoiceForm(forms.Form):
             "transport",
             [("", f"Usual: {usual}"), *((one.value, LABELS[one]) for one in TRANSPORTS)],
         )
+        if client in ONE_WAY:
+            del self.fields["transport"]
         asked = "asks for one" if _keys_required() else "asks for none"
         self._offer("key", [("", f"As the service says: it {asked}"), *KEY_CHOICES])
 

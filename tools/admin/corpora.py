@@ -31,6 +31,7 @@ LARGE = ("chunking",)
 class CorpusAdmin(CorpusPages):
     """Bodies of documents for pipelines to search."""
 
+    what_comes_here = "A collection of documents that pipelines answer from."
     list_display = ("slug", "title", "documents_held", "passages", "in_use", "state", "updated")
     search_fields = ("slug", "title", "description")
     list_per_page = 50

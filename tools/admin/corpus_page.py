@@ -54,12 +54,22 @@ def corpus_page(corpus: Any, *, may_change: bool) -> dict[str, Any]:
         "versions_left": max(0, len(versions) - MOST_VERSIONS),
         "building": None if building is None else _build(building),
         "active": active,
+        "gone": 0 if active is None else documents_gone(active),
+        # Also of nothing: an index in use may still hold what was there before.
+        "buildable": building is None and (active is not None or bool(counts)),
         "largest": deployment().rag.max_document_bytes,
     }
 
 
 def documents_address(corpus: Any) -> str:
     return f"{reverse('admin:tools_document_changelist')}?corpus__id__exact={corpus.pk}"
+
+
+def documents_gone(active: Any) -> int:
+    """How many documents the version in use holds that the corpus does not have any more."""
+    # With a document its entry goes; what was counted when the version was put together stays.
+    left = IndexEntry.objects.filter(version=active, state=EntryState.DONE).count()
+    return max(0, int(active.done_documents) - left)
 
 
 def _build(version: Any) -> Build:

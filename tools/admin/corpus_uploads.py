@@ -22,6 +22,7 @@ from unfold.admin import ModelAdmin
 
 from tools.admin.corpus_page import corpus_page
 from tools.admin.corpus_search import search_page
+from tools.admin.slow_pages import in_a_place
 from tools.admin.texts import plural
 from tools.models import Corpus, IndexVersion
 from tools.models.corpora import VersionState
@@ -80,6 +81,9 @@ class CorpusPages(ModelAdmin):
 
     def _upload(self, request: HttpRequest, pk: int) -> HttpResponse:
         corpus = self._changeable(request, pk)
+        return in_a_place(request, lambda: self._take(request, corpus))
+
+    def _take(self, request: HttpRequest, corpus: Corpus) -> HttpResponse:
         results: list[Added | Refused] = []
         for file in request.FILES.getlist("files"):
             results += add_upload(corpus, file.name or "", file.read())
@@ -115,7 +119,7 @@ class CorpusPages(ModelAdmin):
             told = f"Nothing has changed since version {version.number}, which is in use."
             if version.state == VersionState.BUILDING:
                 self.log_change(request, corpus, f"Began index version {version.number}.")
-                told = f"Index version {version.number} is being built."
+                told = f"Index version {version.number} is being built. Queries use it once it is active."
         if not _wants_json(request):
             self.message_user(request, told, level)
         return told
@@ -160,6 +164,9 @@ class CorpusPages(ModelAdmin):
         corpus = self._visible(request, pk)
         if not request.user.has_perm("tools.view_document"):
             raise PermissionDenied
+        return in_a_place(request, lambda: self._hits(request, corpus))
+
+    def _hits(self, request: HttpRequest, corpus: Corpus) -> HttpResponse:
         found = search_page(corpus, request.GET.get("q", ""))
         if request.GET.get("part"):
             return render(request, "tools/admin/corpus_hits.html", found)

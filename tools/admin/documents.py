@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from django.contrib import admin, messages
@@ -25,7 +25,7 @@ from tools.admin.read_only import ReadOnlyAdmin
 from tools.admin.removal import Told, documents_told
 from tools.admin.texts import badge, moment, red
 from tools.models import Chunk, Corpus, Document
-from tools.models.corpora import DocumentStatus
+from tools.models.corpora import DocumentStatus, VersionState
 from tools.services.corpora import CorpusFault, remove_document, retry_documents
 
 STATUS_COLOURS: Final = {
@@ -38,12 +38,16 @@ STATUS_COLOURS: Final = {
 LONGEST_SHOWN: Final = 20_000
 EXCERPT: Final = 120
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
+_STILL: Final = "{0}: queries find what was deleted until a new index version is in use. "
+BUILD: Final = _STILL + '<a style="text-decoration: underline" href="{1}">Build it now</a>'
+ASK: Final = _STILL + "Somebody who may change the corpus can build it."
 
 
 @admin.register(Document)
 class DocumentAdmin(ModelAdmin):
     """What a corpus is made of. The bytes are read for one document at a time, never for a list."""
 
+    what_comes_here = "Documents are uploaded on the page of a corpus."
     list_display = (
         "name",
         "corpus",
@@ -109,17 +113,23 @@ class DocumentAdmin(ModelAdmin):
     @override
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
         remove_document(obj)
-        self._still_found(request)
+        self._still_found(request, {obj.corpus_id})
 
     @override
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        corpora = set()
         for document in queryset:
+            corpora.add(document.corpus_id)
             remove_document(document)
-        self._still_found(request)
+        self._still_found(request, corpora)
 
-    def _still_found(self, request: HttpRequest) -> None:
-        told = "Queries find what was deleted until a new index version is in use: build one."
-        self.message_user(request, told, messages.WARNING)
+    def _still_found(self, request: HttpRequest, corpora: Collection[int]) -> None:
+        """Lead to where an index is built without what was deleted, for each corpus that has one."""
+        searched = Corpus.objects.filter(pk__in=corpora, versions__state=VersionState.ACTIVE)
+        way = BUILD if request.user.has_perm("tools.change_corpus") else ASK
+        for corpus in searched:
+            place = f"{reverse('admin:tools_corpus_change', args=[corpus.pk])}#corpus-versions"
+            self.message_user(request, format_html(way, corpus, place), messages.WARNING)
 
     @override
     def get_urls(self) -> list[URLPattern]:

@@ -36,6 +36,10 @@ def _measure(name: str, title: str, unit: str = "") -> Any:
 class EvaluationRunAdmin(ReadOnlyAdmin):
     """One row for each pipeline of an evaluation, by a worker or by `manage.py evaluate`, latest first."""
 
+    what_comes_here = (
+        "Each measurement of a pipeline on a question set is one row. They are begun under "
+        "Evaluations."
+    )
     list_display = (
         "created",
         "pipeline_name",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin
@@ -15,14 +15,24 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
+from unfold.decorators import action
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
 from tools.admin.api_breakers import add_breakers, breaker_part, breaker_shown
 from tools.admin.json_fields import JsonFieldsMixin
+from tools.admin.kept_secrets import same_origin, stays_behind
+from tools.admin.slow_pages import in_a_place
+from tools.admin.switch_column import SwitchColumn
+from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge, moment
 from tools.models import ApiService
 
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
+# Of the page that imports: what was given before is shown.
+DRAFT: Final = "draft"
+FORGET: Final = "Forget the stored one"
+# What the form takes and the model does not have.
+WRITTEN: Final = ("new_secret", "forget_secret")
 
 
 class ApiServiceForm(forms.ModelForm):
@@ -36,14 +46,20 @@ class ApiServiceForm(forms.ModelForm):
         help_text="Kept encrypted and never shown again. Empty: what is stored stays.",
     )
     forget_secret = forms.BooleanField(
-        label="Forget the stored one", required=False, widget=UnfoldBooleanSwitchWidget
+        label=FORGET, required=False, widget=UnfoldBooleanSwitchWidget
     )
 
     @override
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         stored = bool(self.instance.secret) and not cleaned.get("forget_secret")
-        if cleaned.get("auth", "none") != "none" and not (cleaned.get("new_secret") or stored):
+        given = bool(cleaned.get("new_secret"))
+        # Also while nobody signs in: that may be changed back later. What is no address has its own error.
+        before = self.instance.base_url
+        moved = not same_origin(before, cleaned.get("base_url", before))
+        if stored and moved and not given:
+            self.add_error("new_secret", stays_behind(FORGET))
+        if cleaned.get("auth", "none") != "none" and not (given or stored):
             self.add_error("new_secret", "This way of signing in needs one.")
         return cleaned
 
@@ -57,16 +73,21 @@ class ApiServiceForm(forms.ModelForm):
 
 
 @admin.register(ApiService)
-class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
+class ApiServiceAdmin(SwitchColumn, SwitchedRows, JsonFieldsMixin, ModelAdmin):
     """The HTTP APIs whose operations agents call as tools."""
 
+    what_comes_here = (
+        "An API whose operations become tools. Its OpenAPI document is the quickest way."
+    )
     form = ApiServiceForm
     list_display = (
-        *("slug", "base_url", "tools_held", "sign_in", "state"),
+        *("slug", "base_url", "tools_held", "sign_in", "enabled"),
         *("breaker", "last_import"),
     )
     search_fields = ("slug", "title", "description", "base_url")
     list_per_page = 50
+    actions = ("enable", "disable")
+    actions_list = ("from_document",)
     warn_unsaved_form = True
     readonly_fields = ("tools_held", "secret_kept", "last_import")
     change_form_outer_before_template = "tools/admin/api_service.html"
@@ -88,6 +109,20 @@ class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
         ("Requests", {"fields": ("headers", "timeout_seconds", "retries", "rate_per_minute")}),
         ("Where it may be", {"fields": ("allowed_networks",)}),
     )
+
+    class Media:
+        css: ClassVar = {"all": ("tools/admin/switch.css",)}
+        js = ("tools/admin/switch.js",)
+
+    @override
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Who may only look sees nothing that is for writing."""
+        if obj is None or self.has_change_permission(request, obj):
+            return self.fieldsets
+        return [
+            (title, {"fields": [name for name in part["fields"] if name not in WRITTEN]})
+            for title, part in self.fieldsets
+        ]
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiService]:
@@ -130,6 +165,23 @@ class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
         """Right on to where operations come from."""
         return redirect("admin:tools_apiservice_change", obj.pk)
 
+    def has_document_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Whoever makes an API of a document goes on to import its operations."""
+        return request.user.has_perms(["tools.add_apiservice", "tools.change_apiservice"])
+
+    @action(  # type: ignore[untyped-decorator]
+        description="New API from an OpenAPI document",
+        permissions=["document"],
+        url_path="from-document",
+    )
+    def from_document(self, request: HttpRequest) -> HttpResponse:
+        """The page that takes a document and makes an API of it."""
+        from tools.admin.openapi_new import new_page
+
+        if request.method == "POST":
+            return in_a_place(request, lambda: new_page(self, request))
+        return new_page(self, request)
+
     def import_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Take a document, show what it would do, and do it when told to."""
         # Only who imports documents pays for reading and fetching them.
@@ -140,6 +192,8 @@ class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
             raise Http404
         if not self.has_change_permission(request, service):
             raise PermissionDenied
+        if request.method == "POST" or DRAFT in request.GET:
+            return in_a_place(request, lambda: import_page(self, request, service))
         return import_page(self, request, service)
 
     @admin.display(description="Tools")
@@ -161,10 +215,6 @@ class ApiServiceAdmin(JsonFieldsMixin, ModelAdmin):
     @admin.display(description="Stored")
     def secret_kept(self, service: Any) -> str:
         return "yes, encrypted" if service.secret else "no"
-
-    @admin.display(description="State", ordering="enabled")
-    def state(self, service: Any) -> SafeString:
-        return badge("on", "success") if service.enabled else badge("off", "warning")
 
     @admin.display(description="Breaker")
     def breaker(self, service: Any) -> SafeString | str:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from typing_extensions import override
@@ -24,13 +25,16 @@ from tools.admin.request_log.answers import (
     call_link,
     kept,
 )
-from tools.admin.request_log.around import links, neighbours
+from tools.admin.request_log.around import links
+from tools.admin.request_log.awaited import await_row
 from tools.admin.request_log.export import ExportView
 from tools.admin.request_log.life import life
-from tools.admin.request_log.listing import LogChangeList
+from tools.admin.request_log.listing import PART, LogChangeList
+from tools.admin.request_log.stepping import KEPT, kept_filters, neighbours
 from tools.admin.request_log.words import (
     CACHE_WORDS,
     duration,
+    ending,
     shown_caller,
     state_badge,
     status_badge,
@@ -108,6 +112,15 @@ class ToolRequestAdmin(ReplayMixin, LogAdmin):
         return LogChangeList
 
     @override
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, str] | None = None
+    ) -> HttpResponse:
+        page: HttpResponse = super().changelist_view(request, extra_context)
+        if PART in request.GET and isinstance(page, TemplateResponse):
+            page.template_name = "tools/admin/request_log/latest.html"
+        return page
+
+    @override
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> ToolRequest | None:
@@ -126,12 +139,16 @@ class ToolRequestAdmin(ReplayMixin, LogAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         row = self.get_object(request, object_id)
+        if row is None and self.has_view_permission(request):
+            await_row(object_id)
+            row = self.get_object(request, object_id)
         shown: dict[str, Any] = {}
         if row is not None:
             shown = {
+                "ending": ending(row, caller_names([row.caller])),
                 "life": life(row),
                 "links": links(row, request.user.has_perm),
-                "neighbours": neighbours(row),
+                "neighbours": neighbours(row, kept_filters(request.GET.get(KEPT, ""))),
             }
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 

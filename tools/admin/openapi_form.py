@@ -15,11 +15,21 @@ from unfold.widgets import (
 )
 
 from tools.admin.json_fields import MONOSPACE
+from tools.admin.upstream_diff import shown
 from tools.services.fetch_document import FetchFault, fetch_document
 from tools.services.import_openapi import Preview
+from tools.upstreams.differences import differences
+from tools.upstreams.matching import Budget
 
 LARGEST_BYTES: Final = 20 << 20
 MOST_ARGUMENTS: Final = 8
+# Schemas are compared argument by argument under the names that MCP has for them.
+COMPARED: Final = {
+    "input_schema": "inputSchema",
+    "output_schema": "outputSchema",
+    "operation": "request",
+    "read_only": "read-only",
+}
 
 
 class ImportForm(forms.Form):
@@ -75,19 +85,31 @@ class ImportForm(forms.Form):
             raise forms.ValidationError(str(fault)) from fault
 
 
-def shown_preview(found: Preview, text: str) -> dict[str, Any]:
-    """What the page shows: a row for each operation, and why others are left out."""
+def shown_preview(found: Preview, text: str, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows: a row for each operation, and why others are left out.
+
+    `before` is what the last import gave, by operation.
+    """
     added, changed = set(found.changes.added), _changed(found)
+    fields, budget = {change.key: change.fields for change in found.changes.changed}, Budget()
     rows = [
         {
             "key": one.key,
-            "name": one.name,
+            "name": found.names.get(one.key, one.name),
             "title": one.title or one.description.partition("\n")[0],
             "state": "new" if one.key in added else "changed" if one.key in changed else "same",
             "note": changed.get(one.key, ""),
+            "renamed": one.name if _renamed(found, before, one.key, one.name) else "",
             "collides": found.collisions.get(one.key, ""),
             "warnings": one.warnings,
             "arguments": _arguments(one.input_schema),
+            "differences": shown(
+                differences(
+                    _named(before.get(one.key, {}), fields.get(one.key, ())),
+                    _named(one.to_json(), fields.get(one.key, ())),
+                ),
+                budget,
+            ),
         }
         for one in found.imported.operations
     ]
@@ -100,9 +122,19 @@ def shown_preview(found: Preview, text: str) -> dict[str, Any]:
     }
 
 
+def _renamed(found: Preview, before: Mapping[str, Any], key: str, name: str) -> bool:
+    """Whether the document has another name than at the last import for a tool that is there."""
+    return key in found.names and before.get(key, {}).get("name", name) != name
+
+
 def digest_of(text: str) -> str:
     """What a document is known by between the page that shows it and the one that saves it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _named(operation: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """These fields of an operation, under the names that are compared part by part."""
+    return {COMPARED.get(name, name): operation.get(name) for name in fields}
 
 
 def _arguments(schema: Mapping[str, Any]) -> str:

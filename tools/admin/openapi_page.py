@@ -24,10 +24,13 @@ def import_page(admin: Any, request: HttpRequest, service: ApiService) -> HttpRe
     sent = (request.POST, request.FILES) if request.method == "POST" else ()
     form = ImportForm(*sent, networks=service.allowed_networks)
     shown = None
+    # The document that a new API was made of is looked at without giving it again.
+    text = service.draft if request.method == "GET" and "draft" in request.GET else ""
     if form.is_valid():
         text = form.cleaned_data["text"]
+    if text:
         try:
-            shown = shown_preview(preview(text, service), text)
+            shown = shown_preview(preview(text, service), text, service.imported)
         except DocumentFault as fault:
             form.add_error(None, str(fault))
         else:

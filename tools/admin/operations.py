@@ -8,7 +8,6 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -22,6 +21,7 @@ from unfold.widgets import (
 )
 
 from tools.admin.json_fields import JsonField, JsonFieldsMixin, JsonTextarea
+from tools.admin.operation_values import ToolValues
 from tools.admin.texts import badge, unbroken
 from tools.contracts import ToolSource
 from tools.models import ApiOperation, Tool
@@ -112,9 +112,10 @@ _USUAL: Final = {
 
 
 @admin.register(ApiOperation)
-class ApiOperationAdmin(JsonFieldsMixin, ModelAdmin):
+class ApiOperationAdmin(ToolValues, JsonFieldsMixin, ModelAdmin):
     """What agents can ask HTTP APIs for."""
 
+    what_comes_here = "One request of an HTTP API, offered as a tool."
     form = ApiOperationForm
     schema_rules: ClassVar = {"input_schema": "input_schema"}
     # Made with the operation.
@@ -156,9 +157,3 @@ class ApiOperationAdmin(JsonFieldsMixin, ModelAdmin):
         if operation.adapter:
             return "shipped"
         return "OpenAPI" if operation.imported_key else "by hand"
-
-    @override
-    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        # The fields of the tool are declared by the form; the admin must not look for them here.
-        kwargs["fields"] = None
-        return super().get_form(request, obj, **kwargs)

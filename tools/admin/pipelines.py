@@ -18,10 +18,10 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from tools.admin import pipeline_live
-from tools.admin.catalog import STATUS_COLOURS
 from tools.admin.compare import ComparedView, CompareView
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.texts import badge, moment, red, unbroken
+from tools.admin.tool_figures import OFF, STATUS_COLOURS
 from tools.models import PipelineConfig, Tool
 from tools.models.pipelines import TOOL_PREFIX, technique_choices
 from tools.services.pipeline_status import PipelineStatus, pipeline_status
@@ -163,8 +163,8 @@ class PipelineConfigAdmin(JsonFieldsMixin, ModelAdmin):
 
     @admin.display(description="Status")
     def status(self, pipeline: Any) -> SafeString:
-        found = _status(pipeline)
-        return badge(found.status, STATUS_COLOURS[found.status])
+        word = _status(pipeline).status.value if pipeline.tool.enabled else OFF
+        return badge(word, STATUS_COLOURS[word])
 
     @admin.display(description="Problems")
     def problems(self, pipeline: Any) -> SafeString | str:

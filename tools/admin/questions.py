@@ -33,6 +33,10 @@ MOST_NAMED: Final = 10
 class QuestionSetAdmin(ModelAdmin):
     """Labelled questions about the documents of a corpus."""
 
+    what_comes_here = (
+        "Questions with the documents that answer them. Pipelines are measured by them under "
+        "Evaluations."
+    )
     form = QuestionSetForm
     list_display = ("name", "corpus", "held", "evaluated", "updated")
     list_select_related = ("corpus",)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.admin.options import ShowFacets
+from django.contrib.admin.options import IncorrectLookupParameters, ShowFacets
 from django.contrib.admin.views.main import ORDER_VAR
+from django.db import DataError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
@@ -28,7 +29,11 @@ class LongChangeList(ChangeList):
 
     @override
     def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
+        try:
+            super().get_results(request)
+        except (OverflowError, ValueError, DataError) as fault:
+            # Typed into the address: a time that no clock shows, a character that no database takes.
+            raise IncorrectLookupParameters(fault) from fault
         if not self.query and not self.has_active_filters:
             self.full_result_count = self.result_count
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Final
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from typing_extensions import override
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
+from tools.admin.slow_pages import in_a_place
 from tools.admin.switch_column import SwitchColumn
 from tools.admin.switching import SwitchedRows
 from tools.models import RegisteredService
@@ -25,6 +25,9 @@ MEDIA_TYPE: Final = "application/yaml; charset=utf-8"
 class RegisteredServiceAdmin(SwitchColumn, SwitchedRows, ModelAdmin):
     """The services that wrappers are generated for."""
 
+    what_comes_here = (
+        "Services whose tools become scripts, clients and skills. A services.yaml can be imported."
+    )
     list_display = ("name", "url", "enabled", "key")
     search_fields = ("name", "url")
     list_per_page = 50
@@ -51,6 +54,8 @@ class RegisteredServiceAdmin(SwitchColumn, SwitchedRows, ModelAdmin):
         # Only who generates pays for templates and connections.
         from tools.admin.wrapper_page import wrapper_page
 
+        if request.method == "POST":
+            return in_a_place(request, lambda: wrapper_page(self, request))
         return wrapper_page(self, request)
 
     @action(description="Export", permissions=["view"], url_path="export")  # type: ignore[untyped-decorator]
@@ -66,11 +71,6 @@ class RegisteredServiceAdmin(SwitchColumn, SwitchedRows, ModelAdmin):
         from tools.admin.registry_import import import_page
 
         return import_page(self, request)
-
-    @override
-    def faults_of(self, row: RegisteredService) -> list[str]:
-        """What keeps a service that is switched on from being used: nothing that is known before."""
-        return []
 
     @admin.display(description="Key from", ordering="key_variable")
     def key(self, row: RegisteredService) -> str:

@@ -40,9 +40,13 @@ def import_page(admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def _save(admin: Any, request: HttpRequest) -> HttpResponse:
+    """Save what was shown, if it is still what would be saved."""
     text = unpack(request.POST.get("kept", ""))
+    if text is None:
+        admin.message_user(request, "Choose the file again.", messages.WARNING)
+        return redirect("admin:tools_registeredservice_import_services")
     try:
-        done = import_registry(text or "")
+        done = import_registry(text, digest=request.POST.get("digest", "") or "none")
     except ConfigurationFault as fault:
         for line in fault.faults:
             admin.message_user(request, f"Nothing was saved: {line}", messages.ERROR)

@@ -74,7 +74,7 @@ class ServiceConfigurationAdmin(JsonFieldsMixin, ModelAdmin):
     def updated(self, row: ServiceConfiguration) -> str:
         return moment(row.updated_at)
 
-    @admin.display(description="Listens on", ordering="service_host")
+    @admin.display(description="Configured address", ordering="service_host")
     def address(self, row: ServiceConfiguration) -> str:
         return f"{row.service_host}:{row.service_port}"
 

@@ -10,10 +10,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
+
+from tools.admin.switching import switch_rows
 
 STATES: Final = {"yes": True, "no": False}
 _ON: Final = ("true", "On: press to switch off", "no")
@@ -40,11 +41,11 @@ class SwitchColumn:
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.switch))  # type: ignore[attr-defined]
         inherited: list[URLPattern] = super().get_urls()  # type: ignore[misc]
-        return [path("<int:number>/switch/", view, name=self._page("switch")), *inherited]
+        return [path("<int:number>/switch/", view, name=self._named("switch")), *inherited]
 
     @admin.display(description="Enabled", ordering="enabled")
     def on_off(self, row: Any) -> SafeString:
-        address = reverse(f"admin:{self._page('switch')}", args=[row.pk])
+        address = reverse(f"admin:{self._named('switch')}", args=[row.pk])
         checked, told, wanted = _ON if row.enabled else _OFF
         return format_html(_SWITCH, checked, row, told, address, wanted)
 
@@ -59,20 +60,25 @@ class SwitchColumn:
         on = STATES.get(request.POST.get("on", ""))
         if on is None:
             return HttpResponseBadRequest("Say on=yes or on=no.")
-        # The queryset announces the change. A row with faults can be switched off all the same.
-        rows.filter(pk=number).update(enabled=on, updated_at=timezone.now())
+        switch_rows(rows.filter(pk=number), on=on)
         word = "on" if on else "off"
         self.log_change(request, row, f"Switched {word}.")  # type: ignore[attr-defined]
         faults = self.faults_of(row) if on else []  # type: ignore[attr-defined]
         told = f"{row} is {word}" + (f", but callers do not get it: {faults[0]}" if faults else ".")
         if request.headers.get("Accept", "").startswith("application/json"):
-            return JsonResponse({"on": on, "told": told})
+            row.refresh_from_db()
+            cells = self.cells_of(row)
+            return JsonResponse({"on": on, "told": told} | ({"cells": cells} if cells else {}))
         messages.add_message(request, messages.WARNING if faults else messages.SUCCESS, told)
         asked = urlsplit(request.headers.get("Referer", ""))
-        address = reverse(f"admin:{self._page('changelist')}")
+        address = reverse(f"admin:{self._named('changelist')}")
         query = f"?{asked.query}" if asked.path == address and asked.query else ""
         return redirect(address + query)
 
-    def _page(self, name: str) -> str:
+    def cells_of(self, row: Any) -> dict[str, str]:
+        """By column: what else of a row looks another way when it has been switched."""
+        return {}
+
+    def _named(self, name: str) -> str:
         options = self.opts  # type: ignore[attr-defined]
         return f"{options.app_label}_{options.model_name}_{name}"

@@ -33,6 +33,13 @@ def unbroken(text: str) -> SafeString:
     return format_html('<span class="whitespace-nowrap">{}</span>', text)
 
 
+def linked(text: str, address: str) -> SafeString:
+    """`text` as the way to what is behind it."""
+    return format_html(
+        '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>', address, text
+    )
+
+
 def red(text: str) -> SafeString:
     """`text` in the colour of faults."""
     return format_html('<span class="text-red-700 dark:text-red-400">{}</span>', text)

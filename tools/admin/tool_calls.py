@@ -9,9 +9,11 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from tools.admin.request_log import addresses
+from tools.admin.request_log.words import shown_caller
 from tools.models import Tool, ToolRequest
 from tools.schemas.example import example_of
 from tools.selectors import service_settings
+from tools.selectors.live import caller_names
 from tools.services.call_examples import Called, from_python, over_mcp, with_curl
 from tools.services.client_config import KEY_VARIABLE
 
@@ -51,11 +53,11 @@ def call_texts(tool: str, arguments: dict[str, Any], base_url: str) -> dict[str,
 
 def recent(tool: Tool) -> SafeString:
     """The latest calls, each with the way to its row of the request log."""
-    rows = ToolRequest.objects.filter(tool_id=tool.name).order_by("-received_at")
+    found = ToolRequest.objects.filter(tool_id=tool.name).order_by("-received_at")[:MOST_RECENT]
+    names = caller_names({row.caller for row in found})
+    rows = [(row, shown_caller(row, names)) for row in found]
     log = addresses.of_tool(tool.name)
-    return render_to_string(
-        "tools/admin/tool_recent.html", {"rows": rows[:MOST_RECENT], "log": log}
-    )
+    return render_to_string("tools/admin/tool_recent.html", {"rows": rows, "log": log})
 
 
 def _fits(schema: Any, arguments: dict[str, Any]) -> bool:

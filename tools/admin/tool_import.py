@@ -19,6 +19,7 @@ from tools.admin.upstream_diff import shown
 from tools.conf import ConfigurationFault
 from tools.services.apply_config import read_document
 from tools.services.tool_exchange import Plan, Planned, State, carry_out, plan_tools
+from tools.upstreams.matching import Budget
 
 LARGEST: Final = 2_000_000
 TOO_LARGE: Final = "The file is larger than 2 MB. Export fewer tools at once."
@@ -91,9 +92,9 @@ def _page(admin: Any, request: HttpRequest, form: ImportForm, plan: Plan | None)
         "plan": plan,
     }
     if plan is not None:
-        changing = plan.of(State.NEW, State.CHANGED)
+        changing, budget = plan.of(State.NEW, State.CHANGED), Budget()
         context |= {
-            "rows": [_row(one) for one in plan.tools if one.state != State.SAME],
+            "rows": [_row(one, budget) for one in plan.tools if one.state != State.SAME],
             "same": [one.name for one in plan.of(State.SAME)],
             "counts": [(state, len(plan.of(state))) for state in State],
             "changing": len(changing),
@@ -102,12 +103,12 @@ def _page(admin: Any, request: HttpRequest, form: ImportForm, plan: Plan | None)
     return render(request, "tools/admin/tool_import.html", context)
 
 
-def _row(one: Planned) -> dict[str, Any]:
+def _row(one: Planned, budget: Budget) -> dict[str, Any]:
     return {
         "one": one,
         "colour": COLOURS[one.state],
         "takes": one.state in {State.NEW, State.CHANGED},
-        "differences": shown(one.differences),
+        "differences": shown(one.differences, budget),
     }
 
 
@@ -141,14 +142,14 @@ def pack(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"))).decode()
 
 
-def unpack(kept: str) -> str | None:
+def unpack(kept: str, largest: int = LARGEST) -> str | None:
     """What was packed; None for anything else, or what would be too large."""
     reader = zlib.decompressobj()
     try:
         packed = base64.b64decode(kept, validate=True)
         # A character has four bytes at most.
-        found = reader.decompress(packed, 4 * LARGEST)
+        found = reader.decompress(packed, 4 * largest)
         text = found.decode("utf-8", "surrogatepass")
     except (ValueError, zlib.error):
         return None
-    return text if reader.eof and len(text) <= LARGEST else None
+    return text if reader.eof and len(text) <= largest else None

@@ -18,6 +18,7 @@ from tools.admin.upstream_diff import shown_differences, shown_findings
 from tools.models import UpstreamItem
 from tools.services.approve_upstream import Outdated, approve, reject
 from tools.upstreams.characters import visible
+from tools.upstreams.matching import Budget
 
 OUTDATED = (
     "The server has said something else since this page was shown, or somebody has decided already. "
@@ -73,6 +74,8 @@ class DecisionPages(ModelAdmin):
             self.message_user(request, "None of these waits for a decision.", messages.WARNING)
             return None
         word = "Approve" if approved else "Reject"
+        # No server makes the offers of another harder to read.
+        budgets = Budget().shares(len(waiting))
         context = {
             **self.admin_site.each_context(request),
             "title": f"{word} {plural(len(waiting), 'offer')}?",
@@ -84,10 +87,10 @@ class DecisionPages(ModelAdmin):
             "items": [
                 {
                     "one": item,
-                    "differences": shown_differences(item),
+                    "differences": shown_differences(item, budget),
                     "findings": shown_findings(item),
                 }
-                for item in waiting
+                for item, budget in zip(waiting, budgets, strict=True)
             ],
         }
         return render(request, "tools/admin/upstream_decide.html", context)

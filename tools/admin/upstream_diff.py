@@ -10,6 +10,7 @@ from typing import Any, Final
 from tools.models import UpstreamItem
 from tools.services.approve_upstream import differences_of
 from tools.upstreams.differences import Difference
+from tools.upstreams.matching import Budget
 
 # How hidden characters are written out.
 _HIDDEN: Final = re.compile("(\u2423U\\+[0-9A-F]{4,6})")
@@ -34,23 +35,28 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One place where the definitions differ; None stands for nothing there."""
+    """One place where the definitions differ; None stands for nothing there.
+
+    `compared` is false when the words of both were too much to compare, so that all are marked.
+    """
 
     where: str
     old: list[Piece] | None
     new: list[Piece] | None
+    compared: bool = True
 
 
-def shown_differences(item: UpstreamItem) -> list[Shown]:
+def shown_differences(item: UpstreamItem, budget: Budget | None = None) -> list[Shown]:
     """What the server says otherwise than was approved, or all it says when nothing was."""
-    return [] if item.offered is None else shown(differences_of(item))
+    return [] if item.offered is None else shown(differences_of(item), budget)
 
 
-def shown(differences: Iterable[Difference]) -> list[Shown]:
-    """Differences in pieces that can be marked."""
+def shown(differences: Iterable[Difference], budget: Budget | None = None) -> list[Shown]:
+    """Differences in pieces that can be marked. A page that shows several gives all one budget."""
+    allowed = budget or Budget()
     found = []
     for one in differences:
-        old, new = one.parts()
+        old, new, compared = one.parts(allowed)
         # What is new as a whole needs no mark at every word.
         whole = one.old is None or one.new is None
         found.append(
@@ -58,6 +64,7 @@ def shown(differences: Iterable[Difference]) -> list[Shown]:
                 one.where,
                 None if one.old is None else list(pieces(old, marks=not whole)),
                 None if one.new is None else list(pieces(new, marks=not whole)),
+                compared or whole,
             )
         )
     return found

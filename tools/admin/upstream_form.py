@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from typing_extensions import override
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanSwitchWidget
 
+from tools.admin.kept_secrets import ORIGIN, same_origin, stays_behind
 from tools.admin.upstream_secrets import NamedTexts
 from tools.conf import deployment
 from tools.models.upstream_rules import environment_faults, secret_header_faults
@@ -66,11 +67,24 @@ class UpstreamServerForm(forms.ModelForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         local = cleaned.get("transport") == UpstreamTransport.STDIO
         cleaned["url" if local else "command"] = ""
+        # What is missing, or is no address or command, has its own error.
+        url, command = cleaned.get("url"), cleaned.get("command")
+        if url and not same_origin(self.instance.url, url):
+            self._leave_behind("headers", ORIGIN, cleaned)
+        if command and self.instance.command != command:
+            self._leave_behind("environment", "command", cleaned)
         if headers := cleaned.get("new_headers"):
             self._tell("new_headers", secret_header_faults(headers))
         if environment := cleaned.get("new_environment"):
             self._tell("new_environment", _variable_faults(cleaned.get("command"), environment))
         return cleaned
+
+    def _leave_behind(self, name: str, place: str, cleaned: Mapping[str, Any]) -> None:
+        """Ask for what is stored under `name`, unless it is replaced or forgotten."""
+        settled = cleaned.get(f"new_{name}") or cleaned.get(f"forget_{name}")
+        if getattr(self.instance, name) and not settled:
+            forget = str(self.fields[f"forget_{name}"].label)
+            self.add_error(f"new_{name}", stays_behind(forget, place))
 
     def _tell(self, field: str, faults: list[str]) -> None:
         if faults:

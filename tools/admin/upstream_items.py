@@ -25,6 +25,7 @@ from tools.upstreams.characters import visible
 class UpstreamItemAdmin(ItemColumns, DecisionPages):
     """Tools, prompts and resources of MCP servers. What waits for a decision comes first."""
 
+    what_comes_here = "What MCP servers offer, once they have been asked."
     list_display = ("named", "kind", "server", "state_badge", "looked_at", "known_as")
     list_display_links = ("named",)
     list_filter = (DecisionFilter, "server", "kind", "state")
@@ -73,6 +74,15 @@ class UpstreamItemAdmin(ItemColumns, DecisionPages):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody writes by hand what a server says; who may decide has buttons for it."""
         return False
+
+    @override
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The row of the catalogue goes with it, so who deletes one may delete the other, too."""
+        if not super().has_delete_permission(request, obj):
+            return False
+        kinds = () if obj is None else ("tool", "prompt", "resource")
+        goes = [kind for kind in kinds if getattr(obj, f"{kind}_id") is not None]
+        return request.user.has_perms([f"tools.delete_{kind}" for kind in goes])
 
     @override
     def delete_model(self, request: HttpRequest, obj: UpstreamItem) -> None:

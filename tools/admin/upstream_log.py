@@ -22,7 +22,8 @@ def log_page(server: UpstreamServer) -> dict[str, Any]:
     try:
         logs = child_logs(server.slug)
     except RedisDown:
-        return {"has_log": True, "log_lost": True}
+        # Live, so that the page looks again by itself.
+        return {"has_log": True, "log_lost": True, "log_live": True}
     return {
         "has_log": True,
         "log_lost": False,

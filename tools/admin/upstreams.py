@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -13,6 +13,7 @@ from unfold.views import ChangeList
 
 from tools.admin.conditions import when
 from tools.admin.json_fields import JsonFieldsMixin
+from tools.admin.switch_column import SwitchColumn
 from tools.admin.switching import SwitchedRows
 from tools.admin.upstream_columns import ServerColumns
 from tools.admin.upstream_fieldsets import (
@@ -51,13 +52,16 @@ class ServerChangeList(ChangeList):
 
 
 @admin.register(UpstreamServer)
-class UpstreamServerAdmin(ServerColumns, KeptSecrets, SwitchedRows, JsonFieldsMixin, LookPages):
+class UpstreamServerAdmin(
+    ServerColumns, KeptSecrets, SwitchColumn, SwitchedRows, JsonFieldsMixin, LookPages
+):
     """The MCP servers whose tools, prompts and resources are offered here."""
 
+    what_comes_here = "Another MCP server whose tools are offered here once you have approved them."
     form = UpstreamServerForm
     list_display = (
         *("named", "reached", "state", "tools_held", "breaker"),
-        *("problem", "discovered"),
+        *("problem", "discovered", "enabled"),
     )
     list_display_links = ("named",)
     list_filter = ("enabled", "transport")
@@ -75,7 +79,11 @@ class UpstreamServerAdmin(ServerColumns, KeptSecrets, SwitchedRows, JsonFieldsMi
     fieldsets = FIELDSETS
 
     class Media:
-        js = ("tools/admin/follow.js", "tools/admin/tail.js", "tools/admin/confirm.js")
+        css: ClassVar = {"all": ("tools/admin/switch.css",)}
+        js = (
+            *("tools/admin/follow.js", "tools/admin/tail.js"),
+            *("tools/admin/confirm.js", "tools/admin/switch.js"),
+        )
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[UpstreamServer]:

@@ -64,6 +64,7 @@ def progress_of(version: Any) -> Progress:
 class IndexVersionAdmin(ReadOnlyAdmin):
     """What was built, of what, and which is in use."""
 
+    what_comes_here = "An index is built on the page of a corpus."
     list_display = (
         "named",
         "state_badge",

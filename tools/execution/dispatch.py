@@ -54,11 +54,11 @@ async def dispatch(
         DeadlineExceeded: the backend was not done in time; its work was cancelled.
         ControlPlaneError: what the backend itself reported.
     """
-    if spans is None and watch is None:
+    if watch is None:
         permit = await _admit(spec, breakers)
     else:
-        permit = await _watched(spec, breakers, spans, watch)
-        context = _below(spans, spec, context)
+        permit = await _watched(spec, breakers, watch)
+    context = _below(spans, spec, context)
     try:
         result = await _call(spec, arguments, context, registry, patient=patient)
     except RateLimited:
@@ -148,14 +148,7 @@ async def _admit(spec: ToolSpec, breakers: Breakers) -> Permit | None:
         raise BreakerOpen(_left_alone(spec), refused.retry_after) from refused
 
 
-async def _watched(
-    spec: ToolSpec, breakers: Breakers, spans: Spans | None, watch: Watch | None
-) -> Permit | None:
-    if spans is not None:
-        spans.enter("breaker")
-    if watch is None:
-        return await _admit(spec, breakers)
-    watch.enter("breaker")
+async def _watched(spec: ToolSpec, breakers: Breakers, watch: Watch) -> Permit | None:
     watch.breaker = BreakerSeen.REFUSED
     permit = await _admit(spec, breakers)
     watch.breaker = _seen(permit)

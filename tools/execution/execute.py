@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 from tools.contracts import (
     FINAL_STATES,
+    BackendResult,
     CallContext,
     Caller,
     CallState,
@@ -125,35 +127,56 @@ async def _run(runtime: Runtime, record: CallRecord, meta: dict[str, Any]) -> Pa
     record.mark("rate", "cache")
     record.advance(CallState.EXECUTING)
 
-    call_backend = partial(
-        dispatch.dispatch,
-        spec,
-        arguments,
-        context,
-        registry=runtime.registry,
-        breakers=runtime.breakers,
-        patient=call.time_limit is None,
-        spans=record.spans,
-        watch=record.watch,
-    )
-    personal = _may_be_asked(spec, context)
+    reused = await _reuse_or_run(runtime, record, spec, arguments, context, meta=meta)
+    record.cache_hit = reused.hit
+    # Of the cache's for an answer that was there, of the backend's for one it gave.
+    record.mark(record.stage, "budget")
+    if reused.stale_since is not None:
+        meta.update(stale=True, stale_since=wire_time(reused.stale_since))
+    return await _budget(runtime, record, spec, reused.data, meta)
+
+
+async def _reuse_or_run(
+    runtime: Runtime,
+    record: CallRecord,
+    spec: ToolSpec,
+    arguments: Mapping[str, Any],
+    context: CallContext,
+    *,
+    meta: dict[str, Any],
+) -> caching.Reused:
+    """The middle of it: cache, slot, breaker, backend."""
+
+    async def call_backend() -> BackendResult:
+        record.mark("slot", "backend", span="breaker", needed=spec.max_concurrent is not None)
+        return await dispatch.dispatch(
+            spec,
+            arguments,
+            context,
+            registry=runtime.registry,
+            breakers=runtime.breakers,
+            patient=record.call.time_limit is None,
+            spans=record.spans,
+            watch=record.watch,
+        )
 
     async def work() -> Any:
-        record.enter("slot")
-        answer = await admission.in_slot(spec, runtime.slots, deadline, call_backend)
+        record.mark("cache", "slot", needed=spec.cache_ttl_seconds is not None)
+        answer = await admission.in_slot(spec, runtime.slots, context.deadline, call_backend)
         validation.check_result(spec, result_to_check(spec, answer.data), runtime.validators)
         # What the backend says about its work; a result that is reused comes without it.
         meta.update(answer.meta)
         return answer.data
 
-    reused = await caching.reuse_or_run(
-        spec, arguments, runtime.cache, deadline, work, personal=personal, watch=record.watch
+    return await caching.reuse_or_run(
+        spec,
+        arguments,
+        runtime.cache,
+        context.deadline,
+        work,
+        personal=_may_be_asked(spec, context),
+        watch=record.watch,
     )
-    record.cache_hit = reused.hit
-    record.mark("backend", "budget")
-    if reused.stale_since is not None:
-        meta.update(stale=True, stale_since=wire_time(reused.stale_since))
-    return await _budget(runtime, record, spec, reused.data, meta)
 
 
 def _may_be_asked(spec: ToolSpec, context: CallContext) -> bool:

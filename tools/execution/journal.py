@@ -67,7 +67,9 @@ class CallRecord:
         self.body: str | None = None
         self.encoded: str | None = None
         self.response_bytes: int | None = None
+        # Milliseconds of each stage it went through, and the one under way.
         self.stages: dict[str, float] = {}
+        self.stage = ""
         self.duration_ms = 0.0
         self.deadline_at = call.received_at + timedelta(seconds=timeout_seconds)
         self.opening: dict[str, Any] = {}
@@ -88,15 +90,26 @@ class CallRecord:
         if self.watch is not None:
             self.watch.enter(stage)
 
-    def mark(self, stage: str, following: str = "") -> None:
-        """Note that `stage` has just ended, and which one begins."""
+    def mark(self, stage: str, following: str = "", *, span: str = "", needed: bool = True) -> None:
+        """Note that `stage` has just ended, and which one begins.
+
+        One that the tool has no need of took no time. `span` is what is entered where a stage has
+        several of them.
+        """
+        self._note(stage, needed=needed)
+        self.stage = following
+        if following:
+            self.enter(span or following)
+        elif self.spans is not None:
+            self.spans.leave()
+
+    def _note(self, stage: str, *, needed: bool = True) -> None:
+        if not needed:
+            self.stages[stage] = 0.0
+            return
         now = time.perf_counter()
         self.stages[stage] = round((now - self._marked) * 1000, 3)
         self._marked = now
-        if following:
-            self.enter(following)
-        elif self.spans is not None:
-            self.spans.leave()
 
     def found(self, spec: ToolSpec) -> None:
         self.source = spec.source.value
@@ -123,6 +136,9 @@ class CallRecord:
 
     def _end(self, status: CallStatus) -> None:
         self.status = status
+        # What was refused before tells by the stages it has no time of: figures count on that.
+        if self.stage and "rate" in self.stages:
+            self._note(self.stage)
         self.duration_ms = round((time.perf_counter() - self._started) * 1000, 3)
 
 

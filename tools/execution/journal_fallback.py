@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 
 from tools.models import ToolRequest
 
@@ -74,8 +74,7 @@ class DirectWriter:
             self._append(events)
             return
         try:
-            self._limit_waiting()
-            ToolRequest.objects.apply(events)
+            self._apply(events)
         except DatabaseError:
             self._database_away_until = time.monotonic() + COOL_DOWN
             logger.exception("The journal cannot use the database; events go to %s", self._spool)
@@ -83,15 +82,21 @@ class DirectWriter:
         finally:
             connection.close()
 
-    def _limit_waiting(self) -> None:
+    def _apply(self, events: Sequence[Event]) -> None:
         """Callers wait for this: other writers may take their time, this one may not."""
-        with connection.cursor() as cursor:
-            if connection.vendor == "sqlite":
+        on_sqlite = connection.vendor == "sqlite"
+        if on_sqlite:
+            # Its transactions wait for the lock where they begin.
+            with connection.cursor() as cursor:
                 cursor.execute(f"PRAGMA busy_timeout = {LOCK_WAIT_MS}")
-            else:
-                cursor.execute(
-                    "SELECT set_config('lock_timeout', %s, false)", [f"{LOCK_WAIT_MS}ms"]
-                )
+        with transaction.atomic():
+            if not on_sqlite:
+                # For this transaction only: the connection goes back to the pool, to those who may wait.
+                with connection.cursor() as cursor:
+                    cursor.execute(
+                        "SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_WAIT_MS}ms"]
+                    )
+            ToolRequest.objects.apply(events)
 
     def _append(self, events: Sequence[Event]) -> None:
         self._spool.mkdir(mode=0o700, parents=True, exist_ok=True)

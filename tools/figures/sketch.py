@@ -8,27 +8,30 @@ same rank has among the values themselves. Two sketches add up to that of both t
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 GAMMA: Final = 1.02
 SCALE: Final = 1 / math.log(GAMMA)
-# What bucket `i` stands for is this times GAMMA**i: the point whose relative distance from both
-# ends of the bucket is the same.
-MIDDLE: Final = 2 / (GAMMA + 1)
+# What bucket `i` stands for is GAMMA**i times 2 / (GAMMA + 1): the point whose relative distance from both
+# ends of the bucket is the same. As a logarithm, for GAMMA**i may be beyond what a number holds.
+MIDDLE: Final = math.log(2 / (GAMMA + 1))
 
 
 class Sketch:
     """Counts of values that are not negative."""
 
-    __slots__ = ("buckets", "high", "low", "zeros")
+    __slots__ = ("_apart", "_buckets", "high", "low", "zeros")
 
     def __init__(self, values: Iterable[float] = ()) -> None:
-        self.buckets: dict[int, int] = {}
+        self._buckets: dict[int, int] = {}
+        # Indexes and counts of other sketches, put into one when somebody asks for a percentile:
+        # of most that are read nobody does.
+        self._apart: list[tuple[list[int], list[int]]] = []
         self.zeros = 0
         self.low = math.inf
         self.high = 0.0
@@ -43,7 +46,7 @@ class Sketch:
         """
         if value > 0:
             index = math.ceil(math.log(value) * SCALE)
-            self.buckets[index] = self.buckets.get(index, 0) + 1
+            self._buckets[index] = self._buckets.get(index, 0) + 1
         elif value == 0:
             self.zeros += 1
         else:
@@ -53,32 +56,38 @@ class Sketch:
 
     def merge(self, joined: str) -> None:
         """Count what other sketches counted, given as they were written, with commas between them."""
-        told = orjson.loads(f"[{joined}]")
-        # The longest first: into an empty sketch it goes as a whole.
-        told.sort(key=_length, reverse=True)
-        for zeros, low, high, indexes, counts in told:
-            self._count(indexes, counts)
+        for zeros, low, high, indexes, counts in orjson.loads(f"[{joined}]"):
+            self._apart.append((indexes, counts))
             self.zeros += zeros
             self.low = min(self.low, low)
             self.high = max(self.high, high)
 
-    def _count(self, indexes: Sequence[int], counts: Sequence[int]) -> None:
-        if not self.buckets:
-            self.buckets = dict(zip(indexes, counts, strict=True))
+    @property
+    def buckets(self) -> dict[int, int]:
+        """How many values each has, by its index; none is empty.
+
+        The first reading puts what was merged into one, so threads must not share a sketch.
+        """
+        if self._apart:
+            # The longest first: into an empty sketch it goes as a whole.
+            for indexes, counts in sorted(self._apart, key=_length, reverse=True):
+                self._count(indexes, counts)
+            self._apart.clear()
+        return self._buckets
+
+    def _count(self, indexes: Collection[int], counts: Collection[int]) -> None:
+        buckets = self._buckets
+        if not buckets:
+            buckets.update(zip(indexes, counts, strict=True))
             return
-        buckets = self.buckets
         counted = buckets.get
         for index, count in zip(indexes, counts, strict=True):
             buckets[index] = counted(index, 0) + count
 
     def include(self, other: Sketch) -> None:
         """Count what another counted."""
-        buckets = self.buckets
-        if buckets:
-            for index, count in other.buckets.items():
-                buckets[index] = buckets.get(index, 0) + count
-        else:
-            self.buckets = other.buckets.copy()
+        self._apart.extend(other._apart)
+        self._count(other._buckets.keys(), other._buckets.values())
         self.zeros += other.zeros
         self.low = min(self.low, other.low)
         self.high = max(self.high, other.high)
@@ -93,7 +102,8 @@ class Sketch:
 
     @property
     def count(self) -> int:
-        return self.zeros + sum(self.buckets.values())
+        apart = sum(sum(counts) for _, counts in self._apart)
+        return self.zeros + sum(self._buckets.values()) + apart
 
     def percentiles(self, shares: Sequence[float]) -> list[float | None]:
         """For each share the smallest value that at least so many kept to (nearest rank), within 1 %.
@@ -104,8 +114,9 @@ class Sketch:
         if not total:
             return [None] * len(shares)
         # Which bucket a rank is in: by adding up, and then by looking it up, without a step in Python.
-        indexes = sorted(self.buckets)
-        seen = list(accumulate(map(self.buckets.__getitem__, indexes), initial=self.zeros))
+        buckets = self.buckets
+        indexes = sorted(buckets)
+        seen = list(accumulate(map(buckets.__getitem__, indexes), initial=self.zeros))
         found: list[float | None] = []
         for share in shares:
             rank = _rank(share, total)
@@ -121,20 +132,31 @@ class Sketch:
         if value >= self.high:
             return self.count
         last = math.ceil(math.log(value) * SCALE) if value > 0 else -math.inf
-        return self.zeros + sum(count for index, count in self.buckets.items() if index <= last)
+        apart = sum(sum(counts[: bisect_right(indexes, last)]) for indexes, counts in self._apart)
+        here = sum(count for index, count in self._buckets.items() if index <= last)
+        return self.zeros + here + apart
 
     def _middle(self, index: int) -> float:
-        # By logarithm: the power itself may be beyond what a number holds.
-        return max(self.low, min(self.high, MIDDLE * _power(index)))
+        return max(self.low, min(self.high, _power(index / SCALE + MIDDLE)))
 
 
-def _length(written: Sequence[Any]) -> int:
-    return len(written[3])
+def may_reach(value: float, share: float, sketches: Iterable[Sketch], count: int) -> bool:
+    """Whether the percentile of all their `count` values may be `value` or more; no means that it is less.
+
+    Costs a fraction of the percentile itself: nothing is put into one sketch.
+    """
+    # Two buckets less: one for where the value lies in its bucket, one for how it was rounded.
+    less = value / GAMMA**2
+    return not value or sum(sketch.within(less) for sketch in sketches) < _rank(share, count)
 
 
-def _power(index: int) -> float:
+def _length(part: tuple[list[int], list[int]]) -> int:
+    return len(part[0])
+
+
+def _power(exponent: float) -> float:
     try:
-        return math.exp(index / SCALE)
+        return math.exp(exponent)
     except OverflowError:
         return math.inf
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Final
 
 import orjson
 
 from tools.errors import CallStatus
-from tools.figures.sketch import Sketch
+from tools.figures.sketch import Sketch, may_reach
 from tools.figures.tally import NUMBERS, Number
 
 _SUCCESS = CallStatus.SUCCESS.value
+# Not the members of `Number`: they are slow to look something up by.
+_PLACES: Final = range(len(NUMBERS))
+SLOW: Final = 0.95
 
 
 class Summed:
@@ -21,30 +24,38 @@ class Summed:
 
     def __init__(self) -> None:
         # By status and code.
-        self.endings: Counter[tuple[str, str]] = Counter()
+        self.endings: dict[tuple[str, str], int] = {}
         self.numbers: list[float] = [0] * len(NUMBERS)
         self.sketch = Sketch()
         self.failed = Sketch()
 
-    def add(self, status: str, code: str, numbers: Sequence[float], sketches: str) -> None:
-        """Add calls that ended alike: the sums of their numbers, and their sketches as written."""
-        self.endings[status, code] += int(numbers[Number.CALLS])
-        self._count(numbers)
+    def count(self, numbers: Iterable[float], places: Iterable[int] = _PLACES) -> None:
+        """Add to numbers: to those at `places`, or to all."""
+        mine = self.numbers
+        for place, number in zip(places, numbers, strict=True):
+            mine[place] += number
+
+    def add(self, status: str, code: str, calls: int, sketches: str) -> None:
+        """Add how calls ended that ended alike, and how long they took: sketches as written."""
+        self._end((status, code), calls)
         (self.sketch if status == _SUCCESS else self.failed).merge(sketches)
 
-    def merge(self, endings: str, numbers: Sequence[float], sketches: str, failed: str) -> None:
-        """Add other sums: of their numbers the sums, the rest as written, with commas between."""
+    def merge(self, endings: str, sketches: str, failed: str) -> None:
+        """Add how other calls ended, and how long they took: all as written, with commas between."""
+        ended = self.endings
+        counted = ended.get
         for many in orjson.loads(f"[{endings}]"):
             for status, code, calls in many:
-                self.endings[status, code] += calls
-        self._count(numbers)
+                ending = (status, code)
+                ended[ending] = counted(ending, 0) + calls
         self.sketch.merge(sketches)
         self.failed.merge(failed)
 
     def include(self, other: Summed) -> None:
         """Add another's."""
-        self.endings.update(other.endings)
-        self._count(other.numbers)
+        for ending, calls in other.endings.items():
+            self._end(ending, calls)
+        self.count(other.numbers)
         self.sketch.include(other.sketch)
         self.failed.include(other.failed)
 
@@ -52,14 +63,24 @@ class Summed:
         """The times of all calls; not to be changed."""
         if not self.failed.count:
             return self.sketch
-        # Into a copy of the longer one.
-        longer, shorter = self.sketch, self.failed
-        if len(longer.buckets) < len(shorter.buckets):
-            longer, shorter = shorter, longer
         found = Sketch()
-        found.include(longer)
-        found.include(shorter)
+        found.include(self.sketch)
+        found.include(self.failed)
         return found
+
+    def p95(self) -> float:
+        """Of all calls; 0 when none was timed."""
+        return self.times().percentiles([SLOW])[0] or 0.0
+
+    def may_reach(self, p95: float) -> bool:
+        """Whether `p95()` may be so much; found without putting times together."""
+        return may_reach(p95, SLOW, (self.sketch, self.failed), int(self[Number.TIMED]))
+
+    @property
+    def unsuccessful(self) -> int:
+        """How many calls did not succeed."""
+        good = sum(count for (status, _), count in self.endings.items() if status == _SUCCESS)
+        return int(self.numbers[Number.CALLS]) - good
 
     def written(self, part: str) -> str:
         """One of the texts."""
@@ -71,5 +92,5 @@ class Summed:
     def __getitem__(self, number: Number) -> float:
         return self.numbers[number]
 
-    def _count(self, numbers: Sequence[float]) -> None:
-        self.numbers = [mine + other for mine, other in zip(self.numbers, numbers, strict=True)]
+    def _end(self, ending: tuple[str, str], calls: int) -> None:
+        self.endings[ending] = self.endings.get(ending, 0) + calls

@@ -100,7 +100,8 @@ class Tally:
         if sketch.low <= duration <= sketch.high and duration:
             # What `Sketch.add` does with most values, without the way there.
             index = math.ceil(math.log(duration) * SCALE)
-            sketch.buckets[index] = sketch.buckets.get(index, 0) + 1
+            buckets = sketch.buckets
+            buckets[index] = buckets.get(index, 0) + 1
         else:
             sketch.add(duration)
 

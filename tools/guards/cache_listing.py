@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
-from tools.guards.redis import RedisLink
+from tools.guards.redis import RedisLink, load_script
+
+_LIST: Final = load_script("cache_list")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +29,22 @@ class Listed:
         return self.key.partition(":")[0]
 
 
-async def list_entries(link: RedisLink, space: str, most: int) -> list[Listed]:
-    """The entries of a space, the newest first.
+async def list_entries(
+    link: RedisLink, space: str, most: int, key_prefix: str = ""
+) -> list[Listed]:
+    """The entries of a space whose key begins with `key_prefix`, the newest first.
 
     Raises:
         RedisDown: while Redis is away.
     """
-    digests = await link.command("ZREVRANGE", f"cp:cache:{space}:order", 0, most - 1)
+    order, entries = f"cp:cache:{space}:order", f"cp:cache:{space}:entry:"
+    if key_prefix:
+        digests = await link.script(_LIST, [order], entries, key_prefix, most)
+    else:
+        digests = await link.command("ZREVRANGE", order, 0, most - 1)
     found: list[Listed] = []
     for digest in digests:
-        entry = f"cp:cache:{space}:entry:{digest}"
+        entry = entries + digest
         values = await link.command("HMGET", entry, "key", "created", "expires", "hits")
         size = await link.command("HSTRLEN", entry, "value")
         if values[0] is not None:

@@ -79,6 +79,7 @@ class RedisLink:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self._loop = _running_loop()
         self._wire: Wire | None = None
         self._opening: asyncio.Task[None] | None = None
         self._recovery: asyncio.Task[None] | None = None
@@ -90,6 +91,11 @@ class RedisLink:
     def available(self) -> bool:
         """Whether the next command would be tried."""
         return self._recovery is None or self._recovery.done()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the running loop is the one it was made on; on any other it must be left alone."""
+        return self._loop is None or self._loop is _running_loop()
 
     def submit(self, *command: Argument) -> asyncio.Future[Any]:
         """Send a command; the future has its reply, RedisDown or ResponseError.
@@ -232,3 +238,10 @@ def _refuse(reply: asyncio.Future[Any]) -> None:
     reply.set_exception(RedisDown("Redis is unavailable"))
     # A caller that was cancelled meanwhile never looks; that is not worth a log entry.
     reply.exception()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -235,8 +235,11 @@ class ApiOperation(AuditedModel):
         """Save the operation and what its tool must say of it together."""
         with transaction.atomic():
             self.full_clean()
+            before = _configured(self.tool)
             self.configure(self.tool)
-            self.tool.save()
+            # Saving a tool takes longer than all the rest here, and imports save thousands.
+            if _configured(self.tool) != before:
+                self.tool.save()
             super().save(*args, **kwargs)
 
     @override
@@ -290,6 +293,11 @@ class ApiOperation(AuditedModel):
         if self.rules:
             bound["rules"] = self.rules
         return bound
+
+
+def _configured(tool: Tool) -> tuple[str, ...]:
+    """What `ApiOperation.configure` sets."""
+    return tool.source, tool.handler, tool.required_prefix, tool.dependency
 
 
 def _remove_tool(instance: ApiOperation, using: str, **kwargs: Any) -> None:

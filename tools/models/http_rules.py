@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from tools.operations import STYLES, Operation, Place
+from tools.operations import FIELD_STYLES, STYLES, Operation, Place
 
 PREFIX_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_]*$"
 AUTH_KINDS: Final = (
@@ -22,6 +22,7 @@ AUTH_KINDS: Final = (
 _NAMED_KEYS: Final = frozenset({"header", "query", "cookie"})
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
+_STYLES: Final = {**STYLES, Place.FIELD: FIELD_STYLES}
 
 
 def address_faults(address: str) -> list[str]:
@@ -105,8 +106,7 @@ def _parameter_faults(operation: Operation, schema: Mapping[str, Any]) -> list[s
     seen: set[str] = set()
     properties = schema.get("properties")
     for one in operation.parameters:
-        allowed = STYLES.get(one.place)
-        if one.style and (allowed is None or one.style not in allowed):
+        if one.style and one.style not in _STYLES.get(one.place, ()):
             faults.append(f"{one.argument}: {one.style} is no style of {one.place.value}.")
         if one.argument in seen:
             faults.append(f"{one.argument} is there twice.")

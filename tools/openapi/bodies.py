@@ -18,11 +18,10 @@ from tools.openapi.media import (
     sendable,
 )
 from tools.openapi.parts import Gathered, described
-from tools.operations import Place
+from tools.operations import FIELD_STYLES, Place
 
 MOST_FIELDS: Final = 40
 _NO_BODY: Final = frozenset({"HEAD", "TRACE"})
-_FORM_STYLES: Final = frozenset({"form", "spaceDelimited", "pipeDelimited", "deepObject"})
 
 
 def gather(gathered: Gathered, method: str, body: Mapping[str, Any] | None) -> None:
@@ -116,7 +115,7 @@ def _encoded(stated: Any) -> dict[str, Any]:
     if not isinstance(stated, Mapping):
         return {}
     written: dict[str, Any] = {}
-    if stated.get("style") in _FORM_STYLES:
+    if stated.get("style") in FIELD_STYLES:
         written["style"] = stated["style"]
     if isinstance(stated.get("explode"), bool):
         written["explode"] = stated["explode"]

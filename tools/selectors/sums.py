@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any, Final
 
-from django.db.models import BigIntegerField, Q, QuerySet, Sum, TextField, Value
+from django.db.models import Q, QuerySet, Sum, TextField, Value
+from orjson import loads
 
+from tools.errors import CallStatus
 from tools.figures import NUMBERS, Summed
 from tools.models import CallFigures, CallSums, SumsSpan
 from tools.models.figures import EVERY_CALLER, FRESH, LENGTHS
@@ -34,8 +37,8 @@ _AT_ONCE: Final = 2000
 # Callers that are not told apart any more.
 OTHER_CALLERS: Final = "(others)"
 _CALLER: Final = "caller"
+_GOOD: Final = CallStatus.SUCCESS.value
 _NOTHING: Final = Value("", output_field=TextField())
-_ZERO: Final = Value(0, output_field=BigIntegerField())
 
 Found = dict[tuple[Any, ...], Summed]
 
@@ -65,16 +68,45 @@ def summed(
     of one `step`. How long calls took is left out where `times` are not wanted, and so are all numbers
     but `numbers`, of which `calls` is one.
     """
+    wanted = {**_numbers(numbers), **_times(times)}
+    rows = _rows(by, since, until, names=names, told=told, step=step, wanted=wanted)
+    return gather(rows, len(told), numbers)
+
+
+def calls_only(
+    by: str, since: datetime, until: datetime, names: Collection[str], step: timedelta
+) -> Iterator[tuple[str, datetime, int, int]]:
+    """Name, beginning, calls, and how many of them failed; of a step there may be several."""
+    told = ("name", "begins_at")
+    wanted = {**_numbers(("calls",)), **_times(False)}
+    rows = _rows(by, since, until, names=names, told=told, step=step, wanted=wanted)
+    for name, begins_at, status, _, calls, _, _, endings in rows.iterator(chunk_size=_AT_ONCE):
+        if endings:
+            good = sum(count for ended, _, count in chain(*loads(f"[{endings}]")) if ended == _GOOD)
+        else:
+            good = calls if status == _GOOD else 0
+        yield name, begins_at, calls, calls - good
+
+
+def _rows(
+    by: str,
+    since: datetime,
+    until: datetime,
+    *,
+    names: Collection[str] | None,
+    told: Sequence[str],
+    step: timedelta | None,
+    wanted: Mapping[str, Any],
+) -> QuerySet[Any]:
     pieces = list(cover(since, until, spans(), lengths_for(by, step)))
     figures = _figures_in(pieces, by_caller=by == _CALLER)
     # Those of batches are by caller, and serve all.
     fresh = Q(seconds=FRESH, begins_at__gte=since, begins_at__lt=until)
-    wanted = {**_numbers(numbers), **_times(times)}
     parts = [
         *_added_up(fresh | figures if figures else fresh, told, by, names, wanted),
         *_sums(_sums_in(by, pieces), told, names, wanted),
     ]
-    return gather(parts[0].union(*parts[1:], all=True), len(told))
+    return parts[0].union(*parts[1:], all=True)
 
 
 def summed_in(by: str, pieces: Sequence[Piece]) -> Found:
@@ -124,23 +156,26 @@ def _sums_in(by: str, pieces: Iterable[Piece]) -> Q:
     return chosen
 
 
-def gather(rows: QuerySet[Any], keys: int) -> Found:
+def gather(rows: QuerySet[Any], keys: int, numbers: Collection[str] = NUMBERS) -> Found:
     """Rows as `added_up` gives them, by their first values."""
     found: Found = {}
-    first, last = keys + 2, keys + 2 + len(NUMBERS)
+    places = _places(numbers)
+    first, last = keys + 2, keys + 2 + len(places)
     for row in rows.iterator(chunk_size=_AT_ONCE):
-        if row[first] is None:
+        calls = row[first]
+        if calls is None:
             # The sum of no rows at all, where nothing is told apart.
             continue
         key = row[:keys]
         one = found.get(key)
         if one is None:
             one = found[key] = Summed()
+        one.count(row[first:last], places)
         sketches, failed, endings = row[last:]
         if endings:
-            one.merge(endings, row[first:last], sketches or "", failed or "")
+            one.merge(endings, sketches or "", failed or "")
         else:
-            one.add(row[keys], row[keys + 1], row[first:last], sketches or "")
+            one.add(row[keys], row[keys + 1], calls, sketches or "")
     return found
 
 
@@ -191,7 +226,12 @@ def _times(wanted: bool) -> Mapping[str, Any]:
 
 
 def _numbers(wanted: Collection[str]) -> Mapping[str, Any]:
-    return {f"sum_{name}": Sum(name) if name in wanted else _ZERO for name in NUMBERS}
+    return {f"sum_{NUMBERS[place]}": Sum(NUMBERS[place]) for place in _places(wanted)}
+
+
+def _places(wanted: Collection[str]) -> list[int]:
+    """Where numbers are in `NUMBERS`; `calls` come first."""
+    return [place for place, name in enumerate(NUMBERS) if name in wanted]
 
 
 def _within(piece: Piece) -> Q:

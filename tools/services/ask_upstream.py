@@ -10,6 +10,7 @@ import json
 import logging
 import time
 import uuid
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -25,13 +26,15 @@ from tools.services.asked_upstream import (
     settled,
 )
 from tools.services.look_upstream import LookFault, look, look_limit
-from tools.services.over_redis import RedisDown, over_redis
+from tools.services.over_redis import RedisDown, over_redis, patiently
 from tools.services.sync_upstream import UnknownServer
 from tools.services.upstream_workers import upstream_workers
 
 __all__ = ["AskFault", "AskState", "Asked", "Purpose", "answer", "ask", "read_asked"]
 
 logger = logging.getLogger(__name__)
+
+Work = Callable[[RedisLink], Coroutine[Any, Any, Any]]
 
 KEY: Final = "cp:upstream-look:{pk}"
 KEPT_SECONDS: Final = 3600
@@ -69,23 +72,20 @@ def read_asked(pk: int) -> Asked | None:
     Raises:
         RedisDown: it cannot be read.
     """
-
-    async def work(link: RedisLink) -> str | None:
-        text: str | None = await link.command("GET", KEY.format(pk=pk))
-        return text
-
-    text = over_redis(work)
-    return None if text is None else settled(from_json(json.loads(text)))
+    return _read(pk, over_redis)
 
 
 def answer(ask_id: str, pk: int) -> None:
-    """Look, and write down what came of it. Runs in a worker; another question makes this one void."""
-    question = read_asked(pk)
+    """Look, and write down what came of it. Runs in a worker; another question makes this one void.
+
+    Somebody waits for it: a Redis that is away for a moment does not lose the question or the answer.
+    """
+    question = _read(pk, patiently)
     if question is None or question.id != ask_id or question.state is not AskState.WAITING:
         logger.info("A look at MCP server %d is no longer wanted", pk)
         return
     question = changed(question, state=AskState.RUNNING, began=time.time())
-    _write(pk, question)
+    _write(pk, question, patiently)
     outcome: dict[str, Any]
     try:
         found = look(pk, refresh=question.purpose is Purpose.REFRESH)
@@ -101,9 +101,9 @@ def answer(ask_id: str, pk: int) -> None:
 
 
 def _finish(pk: int, question: Asked, **outcome: Any) -> None:
-    latest = read_asked(pk)
+    latest = _read(pk, patiently)
     if latest is None or latest.id == question.id:
-        _write(pk, changed(question, **{**failed(), **outcome}))
+        _write(pk, changed(question, **{**failed(), **outcome}), patiently)
 
 
 def _send(pk: int, question: Asked) -> None:
@@ -117,10 +117,11 @@ def _send(pk: int, question: Asked) -> None:
         raise AskFault(NO_BROKER) from fault
 
 
-def _write(pk: int, asked: Asked) -> None:
+def _read(pk: int, reach: Callable[[Work], Any]) -> Asked | None:
+    text = reach(lambda link: link.command("GET", KEY.format(pk=pk)))
+    return None if text is None else settled(from_json(json.loads(text)))
+
+
+def _write(pk: int, asked: Asked, reach: Callable[[Work], Any] = over_redis) -> None:
     text = json.dumps(asdict(asked))
-
-    async def work(link: RedisLink) -> None:
-        await link.command("SET", KEY.format(pk=pk), text, "EX", KEPT_SECONDS)
-
-    over_redis(work)
+    reach(lambda link: link.command("SET", KEY.format(pk=pk), text, "EX", KEPT_SECONDS))

@@ -8,12 +8,16 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from tools.services import over_redis
+
 # For a worker that is busy with something else to become free.
 START_SECONDS: Final = 60
 # After so long without a worker the page says what may be wrong.
 PATIENCE: Final = 5
-# A worker that is over its time has been ended by then.
-GRACE: Final = 20
+# A worker that does not end by itself is told to after one such time, and is ended after two.
+LOOK_KILL_SECONDS: Final = 5
+# Past the time of the look: Redis may be away when it begins, and a worker over its time has been ended by then.
+GRACE: Final = over_redis.PATIENCE + 2 * LOOK_KILL_SECONDS
 NO_WORKER: Final = (
     "No worker has taken this up. Is one running? `manage.py up` starts them; "
     "`manage.py services status` shows them."

@@ -30,9 +30,9 @@ class CacheStatus:
     entries: list[Listed]
 
 
-def cache_status(most: int = MOST_LISTED) -> CacheStatus | None:
-    """The state of the cache; None while Redis cannot be asked."""
-    return _asked(lambda link: _status(link, most), LOOK_SECONDS)
+def cache_status(most: int = MOST_LISTED, tool: str = "") -> CacheStatus | None:
+    """The state of the cache, with entries of all tools or of one; None while Redis cannot be asked."""
+    return _asked(lambda link: _status(link, most, tool), LOOK_SECONDS)
 
 
 def purge_tools(names: Iterable[str]) -> int | None:
@@ -69,10 +69,13 @@ def _asked(
         return None
 
 
-async def _status(link: RedisLink, most: int) -> CacheStatus:
+async def _status(link: RedisLink, most: int, tool: str) -> CacheStatus:
     cache = ResultCache(link)
     totals = {source.value: await cache.stats(source.value) for source in ToolSource}
-    listed = [one for source in ToolSource for one in await list_entries(link, source.value, most)]
+    prefix = f"{tool}:" if tool else ""
+    listed = [
+        one for source in ToolSource for one in await list_entries(link, source.value, most, prefix)
+    ]
     listed.sort(key=lambda one: one.created_at, reverse=True)
     return CacheStatus(totals, listed[:most])
 

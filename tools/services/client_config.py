@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tools.contracts import Transport
+from tools.services.call_examples import Called, with_curl
 
 KEY_VARIABLE: Final = "CONTROL_PLANE_KEY"
 PLACEHOLDER: Final = "paste-your-key-here"
@@ -77,12 +78,17 @@ class Connection:
         return self.toolset if self.toolset[0].isalpha() else f"tools-{self.toolset}"
 
     @property
-    def url(self) -> str:
-        door = DOORS[self.transport]
+    def base(self) -> str:
+        """Where the service is, whichever of its doors was named."""
         base = self.base_url.rstrip("/")
         for ending in DOORS.values():
             base = base.removesuffix(ending)
-        return base + door + (f"/{self.toolset}" if self.toolset else "")
+        return base
+
+    @property
+    def url(self) -> str:
+        door = DOORS[self.transport]
+        return self.base + door + (f"/{self.toolset}" if self.toolset else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +254,70 @@ asyncio.run(main())
     )
 
 
+def other(connection: Connection) -> Setup:
+    """What every client of the protocol asks for, in whichever file or dialogue."""
+    notes: tuple[str, ...] = ()
+    if connection.transport is Transport.STDIO:
+        launch = connection.launch
+        arguments = launch.arguments(connection.toolset)
+        rows = [("Command", launch.python), *(("Argument", one) for one in arguments)]
+        rows += [("Environment", f"{name}={value}") for name, value in launch.settings.items()]
+        rows += [("Environment", f"{name}=paste-its-value-here") for name in launch.inherited]
+        if connection.key_variable:
+            rows.append(("Environment", f"{KEY_VARIABLE}={PLACEHOLDER}"))
+    else:
+        rows = [("Address", connection.url)]
+        if connection.key_variable:
+            rows.append(("Header", f"Authorization: Bearer {PLACEHOLDER}"))
+    if connection.key_variable:
+        notes = (f"Write the key in place of {PLACEHOLDER}, or let the client read it.",)
+    words = {Transport.STREAMABLE_HTTP: "Streamable HTTP", Transport.SSE: "HTTP + SSE"}
+    transport = words.get(connection.transport, connection.transport.value)
+    rows = [("Name", connection.name), ("Transport", transport), *rows]
+    return Setup(
+        title="Any other MCP client",
+        place="the client's own settings, wherever it asks for these",
+        language="text",
+        text="".join(f"{f'{name}:':<14}{value}\n" for name, value in rows),
+        notes=notes,
+    )
+
+
+def rest(connection: Connection) -> Setup:
+    """Two requests for programs that speak no MCP."""
+    key = connection.key_variable
+    call = Called("TOOL_NAME", {}, connection.base, key)
+    header = f' -H "X-API-Key: ${key}"' if key else ""
+    notes = ["TOOL_NAME is one of the names that the first request lists."]
+    if connection.toolset:
+        notes.append(f"REST has no address for one toolset, so {connection.toolset} is not alone.")
+    return Setup(
+        title="REST (curl)",
+        place="a shell",
+        language="sh",
+        text=f"curl -s {shlex.quote(connection.base + '/tools')}{header}\n\n{with_curl(call)}\n",
+        notes=(*notes, *_exported(connection)),
+    )
+
+
+def chat(connection: Connection) -> Setup:
+    """The agent that comes along with this service."""
+    # The only transport that it speaks.
+    address = replace(connection, transport=Transport.STREAMABLE_HTTP).url
+    words = [f"MCP_URL={shlex.quote(address)}"]
+    if connection.key_variable:
+        words.append(f'MCP_API_KEY="${connection.key_variable}"')
+    return Setup(
+        title="This project's chat (make chat)",
+        place="a shell, in the folder of this project",
+        language="sh",
+        text=" ".join([*words, "make chat"]) + "\n",
+        notes=("The first time, it installs its packages.", *_exported(connection)),
+    )
+
+
+# These are reached in one way only, so there is no transport to choose.
+ONE_WAY: Final = frozenset({"rest", "chat"})
 CLIENTS: Final[Mapping[str, Callable[[Connection], Setup]]] = {
     "claude-code": claude_code,
     "claude-desktop": claude_desktop,
@@ -255,6 +325,9 @@ CLIENTS: Final[Mapping[str, Callable[[Connection], Setup]]] = {
     "vscode": vscode,
     "langchain": langchain,
     "openai-agents": openai_agents,
+    "other": other,
+    "rest": rest,
+    "chat": chat,
 }
 
 

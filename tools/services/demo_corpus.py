@@ -1,8 +1,9 @@
-"""Fills the demo corpus with the project's own files and has it indexed."""
+"""Fills the demo corpus with the project's own files, has it indexed, and brings questions to measure it by."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Final
 
 from django.db import transaction
 
-from tools.models import Corpus, Document, IndexVersion
+from tools.models import Corpus, Document, IndexVersion, QuestionSet
 from tools.models.corpora import VersionState
 from tools.services.corpora import CorpusFault, add_document, start_index
+from tools.services.question_sets import Labelled, key_of, save_questions
 from tools.services.seed_pipelines import DEMO_CORPUS
 
 # Folders of the project, and what their documents are named by.
@@ -25,6 +27,9 @@ LEFT_OUT: Final = frozenset(
         "docs/tutorial/first-morning-in-the-admin.md",
     }
 )
+# Each with the articles that answer it.
+QUESTIONS: Final = "examples/corpus/questions.json"
+QUESTION_SET: Final = "demo"
 FORMATS: Final = frozenset({".md", ".txt", ".html", ".csv", ".jsonl", ".pdf", ".docx"})
 
 
@@ -51,7 +56,7 @@ class DemoState:
 def fill_demo(base: Path) -> int | None:
     """Fill an empty demo corpus, or renew what has changed of it, and begin an index version if needed.
 
-    A document that an operator took out does not come back. The key of the version to wait for; None
+    A document that an operator took out does not come back, nor do the questions. The key of the version to wait for; None
     when there is no demo corpus or nothing for it.
 
     Raises:
@@ -69,6 +74,8 @@ def fill_demo(base: Path) -> int | None:
             wanted = not known or name in known
             if wanted and content and known.get(name) != hashlib.sha256(content).hexdigest():
                 add_document(corpus, name, content, source=name)
+        if not known:
+            _ask_about_articles(corpus, base / QUESTIONS)
     return start_index(corpus).pk if rows.exists() else None
 
 
@@ -80,6 +87,28 @@ def demo_files(base: Path) -> Iterator[tuple[str, Path]]:
             name = f"{prefix}/{path.relative_to(root).as_posix()}"
             if path.suffix.lower() in FORMATS and name not in LEFT_OUT and path.is_file():
                 yield name, path
+
+
+def _ask_about_articles(corpus: Corpus, path: Path) -> None:
+    if not path.is_file() or QuestionSet.objects.filter(name=QUESTION_SET).exists():
+        return
+    question_set = QuestionSet.objects.create(
+        name=QUESTION_SET,
+        corpus=corpus,
+        description="About the articles of the demo: one of them answers, or several together.",
+    )
+    save_questions(
+        question_set,
+        [
+            Labelled(
+                key_of(one["question"]),
+                one["question"],
+                {f"articles/{name}": 1 for name in one["articles"]},
+                line,
+            )
+            for line, one in enumerate(json.loads(path.read_bytes()), start=1)
+        ],
+    )
 
 
 def demo_state(version_id: int) -> DemoState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Mapping
 from typing import Final
 
@@ -35,11 +36,15 @@ _FAULTS: Final = (
 
 
 class FetchFault(Exception):
-    """The document cannot be had. The message says why, and what to do; `passing` ones may pass."""
+    """The document cannot be had. The message says why, and what to do; `passing` ones may pass.
 
-    def __init__(self, message: str, *, passing: bool = False) -> None:
+    `status` is that of HTTP, 0 where no answer came.
+    """
+
+    def __init__(self, message: str, *, passing: bool = False, status: int = 0) -> None:
         super().__init__(message)
         self.passing = passing
+        self.status = status
 
 
 def fetch_document(address: str, networks: tuple[str, ...] = ()) -> bytes:
@@ -74,12 +79,34 @@ async def fetch(
     except Unresolved as fault:
         raise FetchFault(f"{address} cannot be had: {fault}", passing=True) from fault
     except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as fault:
-        told = f"{address} cannot be reached: {type(fault).__name__}"
-        raise FetchFault(told, passing=True) from fault
+        raise FetchFault(f"{address} cannot be reached: {_why(fault)}", passing=True) from fault
     if answer.status != 200:
         passing = answer.status == 429 or answer.status >= 500
-        raise FetchFault(f"{address} answered with status {answer.status}", passing=passing)
+        told = f"{address} answered with status {answer.status}"
+        raise FetchFault(told, passing=passing, status=answer.status)
     return answer.body
+
+
+def _why(fault: Exception) -> str:
+    match fault:
+        case httpcore2.ConnectError() if _caused(fault, ssl.SSLCertVerificationError):
+            return "it does not prove that it is this host (TLS)"
+        case httpcore2.ConnectError() if _caused(fault, ssl.SSLError):
+            return "what answers there does not speak TLS as this does"
+        case httpcore2.ConnectError() if not _caused(fault, ConnectionResetError):
+            return "nothing there takes connections"
+        case httpcore2.TimeoutException():
+            return "no answer in time"
+        # h11's words for an answer that began as HTTP and ended before it was whole.
+        case httpcore2.ProtocolError() if not str(fault).startswith("peer closed connection"):
+            return "what answers there is no HTTP"
+    return "the connection broke off"
+
+
+def _caused(fault: BaseException | None, kind: type[BaseException]) -> bool:
+    while fault is not None and not isinstance(fault, kind):
+        fault = fault.__cause__ or fault.__context__
+    return fault is not None
 
 
 async def _fetch(

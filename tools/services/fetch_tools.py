@@ -15,9 +15,10 @@ from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.tool_list import ListFault, ToolList, read_tools
 
 TRIES: Final = 3
-# Before the second try, the third, and one more if there were one.
+# Before the second try and the third. The last one is of the series that was asked for: a fourth try would wait it.
 WAITS: Final = (1.0, 2.0, 4.0)
 SECONDS: Final = 10
+_KEY_WANTED: Final = (401, 403)
 # Whoever runs a command on this machine reaches everything from it anyway.
 ANYWHERE: Final = ("0.0.0.0/0", "::/0")
 # Where services of one's own are. Not link-local, and not one block of private addresses: that is where
@@ -31,29 +32,34 @@ INSIDE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How services are asked: with which keys by variable, in which networks, how often."""
+    """How services are asked: with which keys by variable, in which networks, how often.
+
+    `allowing` is what else a variable needs so that its key is sent.
+    """
 
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     networks: tuple[str, ...] = ANYWHERE
     tries: int = TRIES
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    allowing: str = ""
 
 
-def asking_for_rows(tries: int = TRIES) -> Asking:
+def asking_for_rows() -> Asking:
     """How services of the database are asked: whoever may edit those rows says where a key is sent.
 
     So only keys that the deployment names are, and only to where services may be.
     """
     allowed = deployment().registry_keys
     keys = {name: os.environ[name] for name in allowed if os.environ.get(name)}
-    return Asking(keys, INSIDE, tries)
+    return Asking(keys, INSIDE, allowing=", and name it in REGISTRY_KEYS")
 
 
 @dataclass(frozen=True, slots=True)
 class Unfetched:
-    """Why a service's list cannot be had."""
+    """Why a service's list cannot be had. `status` is that of HTTP, 0 where no answer came."""
 
     reason: str
+    status: int = 0
 
 
 def fetch_all(
@@ -70,7 +76,23 @@ async def _fetch_all(
     questions = {(one.base_url, asking.keys.get(one.key_name, "")): one for one in entries}
     answers = await asyncio.gather(*(_fetch(url, key, asking) for url, key in questions))
     found = dict(zip(questions, answers, strict=True))
-    return {one.name: found[one.base_url, asking.keys.get(one.key_name, "")] for one in entries}
+    return {
+        one.name: _with_hint(found[one.base_url, asking.keys.get(one.key_name, "")], one, asking)
+        for one in entries
+    }
+
+
+def _with_hint(
+    found: ToolList | Unfetched, entry: ServiceEntry, asking: Asking
+) -> ToolList | Unfetched:
+    """What to do about a key that is missing or wrong."""
+    if not isinstance(found, Unfetched) or found.status not in _KEY_WANTED:
+        return found
+    name = entry.key_name
+    hint = f"it wants a key: set {name}{asking.allowing}"
+    if asking.keys.get(name):
+        hint = f"it does not take the key in {name}"
+    return Unfetched(f"{found.reason}; {hint}", found.status)
 
 
 async def _fetch(base_url: str, key: str, asking: Asking) -> ToolList | Unfetched:
@@ -93,7 +115,7 @@ async def _fetch(base_url: str, key: str, asking: Asking) -> ToolList | Unfetche
         except ListFault as fault:
             return Unfetched(f"{base_url}/tools: {fault}")
         except FetchFault as fault:
-            reason = str(fault)
+            failed = Unfetched(str(fault), fault.status)
             if not fault.passing:
                 break
-    return Unfetched(reason)
+    return failed

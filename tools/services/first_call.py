@@ -32,8 +32,8 @@ def first_call(client: ApiClient, base_url: str, key: str) -> Called | None:
     return Called(best.name, _arguments(best), base_url, key=key)
 
 
-def _rank(spec: ToolSpec) -> tuple[bool, int, int, int]:
-    """Low is good: complete arguments, then questions about documents, the newest index first.
+def _rank(spec: ToolSpec) -> tuple[bool, bool, int, int, int]:
+    """Low is good: nothing is deleted, complete arguments, then questions about documents, the newest index first.
 
     Values that were made up fit a schema and may still mean nothing to the tool, so the fewer the better.
     """
@@ -44,7 +44,13 @@ def _rank(spec: ToolSpec) -> tuple[bool, int, int, int]:
         kind, newest = 1, 0
     else:
         kind, newest = (2 if spec.read_only else 3), 0
-    return not _fits(spec), kind, newest, len(spec.input_schema.get("required") or ())
+    return (
+        spec.destructive,
+        not _fits(spec),
+        kind,
+        newest,
+        len(spec.input_schema.get("required") or ()),
+    )
 
 
 def _arguments(spec: ToolSpec) -> dict[str, Any]:

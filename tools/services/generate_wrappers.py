@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -61,13 +61,15 @@ class Order:
 class Report:
     """What was generated: tools and wrappers by kind for each service, and what went wrong.
 
-    `kept` are numbers of earlier files, by services that were not read.
+    `kept` are numbers of earlier files, by services that did not answer; `ended` what is told of those that
+    the registry asks for no more, and lost files.
     """
 
     tools: dict[str, int] = field(default_factory=dict)
     wrappers: dict[str, Counter[str]] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
+    ended: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
@@ -87,6 +89,7 @@ class Report:
             f"{one_line(name, LONGEST_LINE)}: not read this time; {_count(number, 'earlier file')} kept"
             for name, number in self.kept.items()
         ]
+        told += [one_line(one, LONGEST_LINE) for one in self.ended]
         return told + [f"Error: {one_line(one, LONGEST_LINE)}" for one in self.errors]
 
 
@@ -102,6 +105,7 @@ def generate_into(output: Path, order: Order, asking: Asking) -> Report:
     done = write_tree(output, files, stale)
     report.removed = done.removed
     report.kept = stale.kept
+    report.ended = stale.ended(done.removed)
     report.errors += done.errors
     return report
 
@@ -144,23 +148,38 @@ def _make(order: Order, asking: Asking) -> tuple[list[MadeFile], Report, dict[st
 class _Stale:
     """Which earlier files nothing stands behind any more.
 
-    Only of services that answered, and whose tools could all be made: what is missing otherwise may be back
-    the next time. `kept` counts the files of services that were not asked, or did not answer.
+    All of services that the registry does not name any more, or that it switches off: somebody decided that.
+    Of the others, only of those that answered, and whose tools could all be made: what is missing otherwise may
+    be back the next time. `kept` counts the files of services that did not answer.
     """
 
     def __init__(self, order: Order, whole: Mapping[str, bool]) -> None:
         self._only = order.only
         self._folders = {kind.folder for kind in order.kinds}
+        self._enabled = {one.name: one.enabled for one in order.entries}
         self._whole = whole
         self.kept: Counter[str] = Counter()
 
     def __call__(self, path: PurePosixPath) -> bool:
         service, folder = path.parts[:2]
+        # Whoever asks for some services says nothing about the others, not even that they are gone.
         if folder not in self._folders or (self._only and service not in self._only):
             return False
+        if not self._enabled.get(service):
+            return True
         if service not in self._whole:
             self.kept[service] += 1
         return self._whole.get(service, False)
+
+    def ended(self, removed: Iterable[str]) -> list[str]:
+        """A line for each service that is asked for no more, of the files that went with it."""
+        counts = Counter(PurePosixPath(path).parts[0] for path in removed)
+        return [
+            f"{name}: {'switched off' if name in self._enabled else 'no longer in the registry'}; "
+            f"{_count(number, 'earlier file')} removed"
+            for name, number in counts.items()
+            if not self._enabled.get(name)
+        ]
 
 
 def _count(number: int, noun: str) -> str:

@@ -31,11 +31,15 @@ TOOL_FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would do. `collisions` are names that other tools have, by operation."""
+    """What an import would do. `collisions` are names that other tools have, by operation.
+
+    `names` are those of the tools that are there already, by operation: an import renames none.
+    """
 
     imported: Imported
     changes: Changes
     collisions: Mapping[str, str]
+    names: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +72,33 @@ def open_service(
     """
     service = ApiService.objects.filter(slug=slug).first()
     if service is None:
-        imported = operations(read_document(text), address=origin)
-        absolute = [one for one in imported.servers if one.startswith(("http://", "https://"))]
-        if not (base_url or absolute):
+        service = new_service(text, origin=origin)
+        service.slug, service.prefix = slug, prefix
+        service.base_url = (base_url or service.base_url).rstrip("/")
+        if not service.base_url:
             raise ValidationError(
                 "The document names no address of the API; give one (--base-url)."
             )
-        service = ApiService(slug=slug, title=imported.title[:200], prefix=prefix)
-        service.base_url = (base_url or absolute[0]).rstrip("/")
-        _sign_in(service, imported)
     elif base_url:
         service.base_url = base_url
     if networks:
         service.allowed_networks = sorted({*service.allowed_networks, *networks})
+    return service
+
+
+def new_service(text: str | bytes, *, origin: str = "") -> ApiService:
+    """A service as the document describes it, not saved and not named yet; `origin` is as in `open_service`.
+
+    It has no address if the document names none.
+
+    Raises:
+        DocumentFault: it is not an OpenAPI document.
+    """
+    imported = operations(read_document(text), address=origin)
+    absolute = [one for one in imported.servers if one.startswith(("http://", "https://"))]
+    service = ApiService(title=imported.title[:200])
+    service.base_url = absolute[0].rstrip("/") if absolute else ""
+    _sign_in(service, imported)
     return service
 
 
@@ -99,7 +117,9 @@ def preview(text: str | bytes, service: ApiService) -> Preview:
         DocumentFault: it is not an OpenAPI document.
     """
     imported = operations(read_document(text), prefix=service.prefix)
-    return Preview(imported, diff(service.imported, imported), _collisions(imported, service))
+    names = {row.imported_key: row.tool.name for row in _rows(service)}
+    changes = diff(_there(service.imported, imported, names), imported)
+    return Preview(imported, changes, _collisions(imported, names), names)
 
 
 @doing("An OpenAPI document was imported.")
@@ -124,7 +144,9 @@ def apply(found: Preview, service: ApiService, chosen: Collection[str] | None = 
         gone = set(known) - {one.key for one in found.imported.operations} - {""}
         done.switched_off += _switch_off(known[key] for key in sorted(gone))
         kept = {key: value for key, value in service.imported.items() if key in known}
-        service.imported = {**kept, **{one.key: one.to_json() for one in wanted}}
+        # What was refused is not imported: a later import finds it as this one did.
+        taken = (one for one in wanted if one.key not in done.refused)
+        service.imported = {**kept, **{one.key: one.to_json() for one in taken}}
         service.imported_at = timezone.now()
         service.save()
     return Applied(
@@ -152,13 +174,22 @@ def _rows(service: ApiService) -> Iterable[ApiOperation]:
     return ApiOperation.objects.filter(service=service.pk).select_related("tool")
 
 
-def _collisions(imported: Imported, service: ApiService) -> dict[str, str]:
-    names = {one.name: one.key for one in imported.operations}
-    own = {row.imported_key for row in _rows(service)}
-    taken = Tool.objects.filter(name__in=names).exclude(
-        api_operation__service=service.pk, api_operation__imported_key__in=own
-    )
-    return {names[name]: name for name in taken.values_list("name", flat=True)}
+def _there(
+    before: Mapping[str, Any], imported: Imported, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the last import gave of the tools that are there. Another name is no change: they keep theirs."""
+    called = {one.key: one.name for one in imported.operations}
+    return {
+        key: {**one, "name": called.get(key, one.get("name"))}
+        for key, one in before.items()
+        if key in names
+    }
+
+
+def _collisions(imported: Imported, names: Mapping[str, str]) -> dict[str, str]:
+    wanted = {one.name: one.key for one in imported.operations if one.key not in names}
+    taken = Tool.objects.filter(name__in=wanted)
+    return {wanted[name]: name for name in taken.values_list("name", flat=True)}
 
 
 def _add(service: ApiService, one: ImportedOperation, done: _Done) -> None:

@@ -109,6 +109,11 @@ def end_old_key(client: ApiClient) -> bool:
     return bool(kept.update(previous_key_hash=None, previous_key_until=None))
 
 
+def switch_off(client: ApiClient) -> bool:
+    """Let the client call no more, with whichever key; whether it could until now."""
+    return bool(ApiClient.objects.filter(pk=client.pk, enabled=True).update(enabled=False))
+
+
 def _give_key(
     client: ApiClient, old_for: timedelta, fields: Iterable[str] | None = None
 ) -> IssuedKey:

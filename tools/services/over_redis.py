@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from tools.conf import deployment
 from tools.guards.redis import RedisDown, RedisLink
 
-__all__ = ["GLANCE_SECONDS", "RedisDown", "glance", "over_redis"]
+__all__ = ["GLANCE_SECONDS", "RedisDown", "glance", "over_redis", "patiently"]
 
 _T = TypeVar("_T")
 
@@ -18,6 +18,9 @@ _T = TypeVar("_T")
 GLANCE_SECONDS: Final = 0.5
 # Nobody waits again for a server that just did not answer; by its address.
 _COOL_DOWN: Final = 0.5
+# A worker tries again this often, and for as long as a restart of Redis takes.
+TRY_EVERY: Final = 0.5
+PATIENCE: Final = 30
 _silent_until: dict[str, float] = {}
 
 
@@ -63,3 +66,21 @@ def over_redis(
         return found
 
     return asyncio.run(ask())
+
+
+def patiently(work: Callable[[RedisLink], Coroutine[Any, Any, _T]]) -> _T:
+    """What `work` comes to, for a worker: somebody waits for what it has done, so it tries again for a while.
+
+    Part of `work` may be done more than once.
+
+    Raises:
+        RedisDown: Redis stayed away.
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return over_redis(work)
+        except RedisDown:
+            if time.monotonic() > until:
+                raise
+            time.sleep(TRY_EVERY)

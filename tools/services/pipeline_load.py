@@ -38,6 +38,11 @@ class PipelineLoad:
     workers: int = 0
     queries: list[RunningQuery] = field(default_factory=list)
 
+    @property
+    def waits(self) -> bool:
+        """Whether any call waits, for whatever it is."""
+        return bool(self.held_back or self.waiting)
+
 
 def pipeline_loads(pipelines: Iterable[PipelineConfig]) -> Mapping[str, PipelineLoad] | None:
     """By the names of pipelines; None while Redis cannot be asked."""

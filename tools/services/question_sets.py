@@ -9,6 +9,8 @@ from typing import Any, Final
 from django.db import transaction
 
 from tools.models import Document, LabelledQuestion, QuestionSet
+from tools.services.audit.acting import unrecorded
+from tools.services.audit.recording import Action, record_action
 from tools.services.evaluation_corpus import document_name
 from tools.services.question_files import (
     MOST_QUESTIONS,
@@ -69,8 +71,10 @@ def save_questions(
                 [f"The set would have {total:,} questions; {MOST_QUESTIONS:,} are the most."]
             )
         gone = [row.pk for key, row in known.items() if replace and key not in given]
-        for keys in _slices(gone, 1000):
-            there.filter(pk__in=keys).delete()
+        with unrecorded():
+            # One entry tells of all: a file may have thousands.
+            for keys in _slices(gone, 1000):
+                there.filter(pk__in=keys).delete()
         new, changed = [], []
         for one in questions:
             row = known.get(one.key)
@@ -82,7 +86,20 @@ def save_questions(
         LabelledQuestion.objects.bulk_create(new, batch_size=500)
         LabelledQuestion.objects.bulk_update(changed, ("text", "relevant"), batch_size=200)
         question_set.save(update_fields=["updated_at"])
-    return Saved(len(new), len(changed), len(gone))
+        saved = Saved(len(new), len(changed), len(gone))
+        _record(question_set, saved)
+    return saved
+
+
+def _record(question_set: QuestionSet, saved: Saved) -> None:
+    """Write down in the audit trail how many questions came, changed and went, if any did."""
+    if saved == Saved(0, 0, 0):
+        return
+    told = (
+        f"Questions: {saved.added:,} added, {saved.changed:,} changed, {saved.removed:,} removed."
+    )
+    kind = QuestionSet._meta.label_lower
+    record_action(Action.CHANGED, kind, str(question_set), object_id=question_set.pk, note=told)
 
 
 def unknown_documents(question_set: QuestionSet) -> list[str]:

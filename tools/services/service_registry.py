@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from tools.conf import ConfigurationFault
 from tools.models import RegisteredService
@@ -34,6 +35,12 @@ class Imported:
     changed: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     told: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """What this is known by between the page that shows it and the one that saves it."""
+        said = repr((self.added, self.changed, self.same, list(self.told.items())))
+        return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
 
 
 def registered() -> list[ServiceEntry]:
@@ -85,33 +92,49 @@ def export_registry() -> dict[str, Any]:
 
 
 @doing("A service registry was imported.")
-def import_registry(text: str, *, dry_run: bool = False) -> Imported:
+def import_registry(text: str, *, dry_run: bool = False, digest: str = "") -> Imported:
     """Make the registry have the services of a file, all or none; those it does not name stay.
 
     Raises:
-        ConfigurationFault: with a line for each fault; nothing was saved.
+        ConfigurationFault: with a line for each fault, or `digest` is not that of what would be done any
+            more; nothing was saved.
     """
     entries = _read(text)
-    told: dict[str, str] = {}
-    sorted_out: dict[str, list[str]] = {"added": [], "changed": [], "same": []}
-    with transaction.atomic():
-        rows = RegisteredService.objects.select_for_update()
-        there = {row.name: row for row in rows.filter(name__in=[one.name for one, _ in entries])}
-        for wanted, named in entries:
-            row = there.get(wanted.name, wanted)
-            before = _shown(row) if row is not wanted else {}
-            # What the file does not say of a service that is there stays as it is.
-            for key in named:
-                setattr(row, key, getattr(wanted, key))
-            after = _shown(row)
-            state = "added" if not before else "same" if before == after else "changed"
-            sorted_out[state].append(row.name)
-            if state == "same":
-                continue
-            told[row.name] = ", ".join(_differences(before, after))
-            if not dry_run:
+    try:
+        with transaction.atomic():
+            found, changing = _sorted_out(entries)
+            if digest and found.digest != digest:
+                raise ConfigurationFault(["The services have changed since. Look at it again."])
+            for row in () if dry_run else changing:
                 row.save()
-    return Imported(**{state: tuple(names) for state, names in sorted_out.items()}, told=told)
+    except (IntegrityError, ValidationError) as fault:
+        # What was read fits by itself; its name has been taken meanwhile.
+        told = "Somebody else has just saved one of these services. Try again."
+        raise ConfigurationFault([told]) from fault
+    return found
+
+
+def _sorted_out(entries: Iterable[_Row]) -> tuple[Imported, list[RegisteredService]]:
+    """What the entries mean for the services there are, which nobody else changes until this is done."""
+    told: dict[str, str] = {}
+    changing: list[RegisteredService] = []
+    states: dict[str, list[str]] = {"added": [], "changed": [], "same": []}
+    rows = RegisteredService.objects.select_for_update()
+    there = {row.name: row for row in rows.filter(name__in=[one.name for one, _ in entries])}
+    for wanted, named in entries:
+        row = there.get(wanted.name, wanted)
+        before = _shown(row) if row is not wanted else {}
+        # What the file does not say of a service that is there stays as it is.
+        for key in named:
+            setattr(row, key, getattr(wanted, key))
+        after = _shown(row)
+        state = "added" if not before else "same" if before == after else "changed"
+        states[state].append(row.name)
+        if state != "same":
+            told[row.name] = ", ".join(_differences(before, after))
+            changing.append(row)
+    names = {state: tuple(found) for state, found in states.items()}
+    return Imported(**names, told=told), changing
 
 
 def _values(row: RegisteredService) -> tuple[str, str, bool, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from tools.figures import NUMBERS, Summed
+from tools.figures import NUMBERS, Number, Summed
 from tools.models import CallFigures, CallSums, SumsSpan
 from tools.models.figures import ALIKE, HOUR, MINUTE
 from tools.models.sums import FIVE_MINUTES, KINDS, SUM_LENGTHS, TOGETHER
@@ -89,7 +89,9 @@ def add_late(figures: Iterable[Late]) -> None:
                 for by in _kinds(seconds):
                     name = alike[_ALIKE[by]] if by else ""
                     one = added.setdefault((by, seconds, begin, name), Summed())
-                    one.add(alike[_ALIKE["status"]], alike[_ALIKE["code"]], counted, sketch)
+                    one.count(counted)
+                    calls = int(counted[Number.CALLS])
+                    one.add(alike[_ALIKE["status"]], alike[_ALIKE["code"]], calls, sketch)
     for key, one in _there(added):
         added[key].include(one)
     CallSums.objects.insert(KEY, added.items())
@@ -137,7 +139,8 @@ def _there(added: Found) -> Iterator[tuple[tuple[Any, ...], Summed]]:
     for row in rows:
         one = Summed()
         endings, sketch, failed = row[last:]
-        one.merge(endings, row[first:last], sketch, failed)
+        one.count(row[first:last])
+        one.merge(endings, sketch, failed)
         yield row[1:first], one
 
 

@@ -58,15 +58,23 @@ def calls_status(tool: Tool) -> ToolStatus:
 
 
 def tool_statuses(
-    tools: Collection[Tool], without: Mapping[int, str] | None = None
+    tools: Collection[Tool], faults: Mapping[int, Sequence[str]]
 ) -> Mapping[str, ToolStatus]:
-    """The same of many tools, by name, in three queries; `without` has their `backing_faults`, if at hand."""
+    """The same of many tools, by name, in one query; `faults` are those of `listed_faults`."""
     codes = latest_codes([tool.name for tool in tools], _lately(), LATEST_CALLS)
-    without = backing_faults(tools) if without is None else without
     return {
         tool.name: ToolStatus.UNAVAILABLE
-        if tool.pk in without or not tool.enabled or tool_faults(tool)
+        if faults[tool.pk] or not tool.enabled
         else _judged(codes[tool.name])
+        for tool in tools
+    }
+
+
+def listed_faults(tools: Collection[Tool]) -> Mapping[int, Sequence[str]]:
+    """By key why callers do not get tools: `backing_faults`, and what `tool_faults` finds."""
+    behind = backing_faults(tools)
+    return {
+        tool.pk: [*([behind[tool.pk]] if tool.pk in behind else []), *tool_faults(tool)]
         for tool in tools
     }
 
@@ -88,10 +96,26 @@ def backing_faults(tools: Collection[Tool]) -> Mapping[int, str]:
         without = piped - set(searched.values_list("tool", flat=True))
         found |= dict.fromkeys(without, "Its corpus has no index yet.")
     if served := keys[ToolSource.HTTP_API]:
-        off = ApiService.objects.filter(operations__tool__in=served, enabled=False)
-        rows = set(off.values_list("operations__tool", flat=True)) & served
-        found |= dict.fromkeys(rows, "Its HTTP API is switched off.")
+        found |= dict.fromkeys(_apis_off(served), "Its HTTP API is switched off.")
     return found
+
+
+def switched_off(tools: Collection[Tool]) -> set[int]:
+    """Keys of the tools that are off on purpose: by their own switch, or by that of what is behind them."""
+    off = {tool.pk for tool in tools if not tool.enabled}
+    served = set()
+    for tool in tools:
+        item: UpstreamItem | None = getattr(tool, "upstream_item", None)
+        if tool.source == ToolSource.HTTP_API:
+            served.add(tool.pk)
+        elif tool.source == ToolSource.UPSTREAM and item is not None and not item.server.enabled:
+            off.add(tool.pk)
+    return off | (_apis_off(served - off) if served - off else set())
+
+
+def _apis_off(served: Collection[int]) -> set[int]:
+    off = ApiService.objects.filter(operations__tool__in=served, enabled=False)
+    return set(off.values_list("operations__tool", flat=True)) & set(served)
 
 
 def _judged(latest: Sequence[str]) -> ToolStatus:

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tools.upstreams.characters import visible
+from tools.upstreams.matching import Budget, runs
 
 MOST_COMPARED: Final = 2_000
 _WORDS: Final = re.compile(r"\s+|\w+|.", re.DOTALL)
@@ -26,6 +26,14 @@ _LABELS: Final[Mapping[str, str]] = {
 Part = tuple[bool, str]
 
 
+class Parts(NamedTuple):
+    """Two texts in pieces; `compared` is false where that would have been too much work."""
+
+    old: list[Part]
+    new: list[Part]
+    compared: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One place where they differ. None stands for nothing there at all."""
@@ -34,9 +42,9 @@ class Difference:
     old: str | None
     new: str | None
 
-    def parts(self) -> tuple[list[Part], list[Part]]:
-        """Both texts in pieces that are the same, or on one side alone."""
-        return _parts(self.old or "", self.new or "")
+    def parts(self, budget: Budget) -> Parts:
+        """Both texts in pieces that are the same, or on one side alone: whole, beyond the budget."""
+        return _parts(self.old or "", self.new or "", budget)
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Difference]:
@@ -100,15 +108,21 @@ def _is_mapping_or_none(value: Any) -> bool:
     return value is None or isinstance(value, Mapping)
 
 
-def _parts(old: str, new: str) -> tuple[list[Part], list[Part]]:
+def _parts(old: str, new: str, budget: Budget) -> Parts:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
-    if len(before) > MOST_COMPARED or len(after) > MOST_COMPARED:
-        return [(True, old)], [(True, new)]
+    long = len(before) > MOST_COMPARED or len(after) > MOST_COMPARED
+    found = None if long else runs(before, after, budget)
+    if found is None:
+        return Parts(_whole(old), _whole(new), compared=False)
     left: list[Part] = []
     right: list[Part] = []
-    for kind, start, end, first, last in SequenceMatcher(None, before, after, False).get_opcodes():
+    for kind, start, end, first, last in found:
         if end > start:
             left.append((kind != "equal", "".join(before[start:end])))
         if last > first:
             right.append((kind != "equal", "".join(after[first:last])))
-    return left, right
+    return Parts(left, right)
+
+
+def _whole(text: str) -> list[Part]:
+    return [(True, text)] if text else []

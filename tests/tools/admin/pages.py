@@ -29,15 +29,23 @@ class _Form(HTMLParser):
         self.values: dict[str, Any] = {}
         self._select: str | None = None
         self._textarea: str | None = None
+        self._templates = 0
 
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        self._templates += tag == "template"
+        if not self._templates:
+            self._take(tag, dict(attrs))
+
+    def _take(self, tag: str, given: dict[str, str | None]) -> None:
         name = given.get("name") or ""
         if tag == "input" and name and given.get("type") not in {"submit", "button", "search"}:
             if given.get("type") not in {"checkbox", "radio"} or "checked" in given:
                 ticked = given.get("type") == "checkbox"
-                self.values[name] = given.get("value") or ("on" if ticked else "")
+                value = given.get("value") or ("on" if ticked else "")
+                # A list has one of them for each of its rows.
+                rows = name.startswith("rows:")
+                self.values[name] = [*self.values.get(name, ()), value] if rows else value
         elif tag == "textarea" and name:
             self._textarea, self.values[name] = name, ""
         elif tag == "select":
@@ -47,6 +55,7 @@ class _Form(HTMLParser):
 
     @override
     def handle_endtag(self, tag: str) -> None:
+        self._templates -= tag == "template"
         if tag == "textarea" and self._textarea:
             # Browsers leave out a line end right after the tag.
             shown = self.values[self._textarea]
@@ -64,8 +73,13 @@ class _Form(HTMLParser):
 
 def untouched(client: Client, url: str) -> dict[str, Any]:
     """The fields of the form at `url` with the values it shows."""
+    return filled_in(client.get(url))
+
+
+def filled_in(page: Any) -> dict[str, Any]:
+    """The fields of the form on `page` with the values it shows."""
     form = _Form()
-    form.feed(text(client.get(url)))
+    form.feed(text(page))
     return {name: value for name, value in form.values.items() if name != "action"}
 
 

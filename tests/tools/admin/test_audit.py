@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
+from django.contrib import admin
 from django.contrib.auth.models import Group, Permission, User
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
@@ -18,9 +19,10 @@ from tests.failing_services import fail
 from tests.tools.admin.pages import act, address, submit, text
 from tests.trail import became, latest, trail_of
 from tools.guards.breaker import CircuitBreakerConfig
-from tools.models import ApiClient, AuditEntry, Tool, Toolset
+from tools.models import ApiClient, AuditEntry, Document, Tool, Toolset
 from tools.models.audit import Action
 from tools.services.audit.recording import record_action
+from tools.services.audit.watched import registry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
 
@@ -94,7 +96,24 @@ def test_people_groups_and_lists_are_written_down(admin_client: Client) -> None:
     assert "Can view tool" in str(trail_of(group)[-1].changes)
 
 
+def test_whatever_people_may_change_in_the_admin_is_watched(
+    admin_user: User, rf: RequestFactory
+) -> None:
+    request = rf.get("/admin/")
+    request.user = admin_user
+    changeable = {
+        model
+        for model, page in admin.site._registry.items()
+        if page.has_add_permission(request)
+        or page.has_change_permission(request)
+        or page.has_delete_permission(request)
+    }
+    # These two write their entries themselves.
+    assert changeable - set(registry) == {Document, AccessAttempt}
+
+
 def test_resets_and_emptied_caches_are_actions(admin_client: Client, redis_url: str) -> None:
+    make_tool(name="echo")
     fail(redis_url, "shop", 1, CircuitBreakerConfig())
     admin_client.post(reverse("admin:tools_upstreamserver_breakers"), {"breaker": "shop"})
     assert (latest().action, latest().kind, latest().object_name) == ("reset", "breaker", "shop")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -66,6 +67,28 @@ def test_reset_closes_a_breaker(admin_client: Client, open_breaker: UpstreamServ
     assert "The breaker of mcp:todo is closed." in text(page)
     states = {row["one"].service_name: row["one"].state for row in page.context["breakers"]}
     assert states["mcp:todo"] == "CLOSED"
+
+
+def test_page_renews_itself_with_buttons_that_work(
+    admin_client: Client, open_breaker: UpstreamServer, redis_url: str
+) -> None:
+    page = text(admin_client.get(reverse(PAGE)))
+    found = re.search(r'data-follow="([^"]+)" data-idle="5000"', page)
+    assert found is not None
+    assert "follow.js" in page
+    fail(redis_url, "mcp:quiet", 3, CircuitBreakerConfig())
+    part = text(admin_client.get(found[1]))
+    assert "<html" not in part
+    assert "3 of " in part
+    assert "3 of " not in page
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', part)
+    assert token is not None
+    browser = Client(enforce_csrf_checks=True)
+    browser.cookies = admin_client.cookies
+    sent = {"breaker": "mcp:todo", "csrfmiddlewaretoken": token[1]}
+    told = text(browser.post(reverse(PAGE), sent, follow=True))
+    assert "The breaker of mcp:todo is closed." in told
+    assert "CLOSED" in text(admin_client.get(found[1])).partition("todo")[2]
 
 
 def test_breaker_that_is_not_there_cannot_be_reset(

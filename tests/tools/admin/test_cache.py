@@ -14,6 +14,7 @@ from tests.doors import RestDoor
 from tests.factories import make_tool
 from tests.tools.admin.pages import text
 from tools.conf import deployment
+from tools.models import Tool
 
 PAGE = "admin:tools_tool_cache"
 
@@ -46,10 +47,77 @@ def test_one_tool_can_be_emptied_and_then_all(filled: RestDoor, admin_client: Cl
     page = admin_client.post(reverse(PAGE), {"tool": "sheep"}, follow=True)
     assert "2 results of sheep forgotten." in text(page)
     assert [one["tool"] for one in page.context["entries"]] == ["goats"]
-    page = admin_client.post(reverse(PAGE), follow=True)
+    page = admin_client.post(reverse(PAGE), {"all": "1"}, follow=True)
     assert "1 result of all tools forgotten." in text(page)
     assert "Nothing is cached." in text(page)
     assert filled.call("sheep", {"n": 1}).json()["meta"]["cache_hit"] is False
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({}, "press one of the buttons"),
+        ({"all": ""}, "press one of the buttons"),
+        ({"service": "renamed"}, "there is no HTTP API named &#x27;renamed&#x27; any more"),
+        ({"tool": "cows"}, "there is no tool named &#x27;cows&#x27; any more"),
+        ({"service": "renamed", "tool": ""}, "there is no HTTP API named"),
+    ],
+)
+def test_what_names_nothing_that_is_there_empties_nothing(
+    filled: RestDoor, admin_client: Client, sent: dict[str, str], told: str
+) -> None:
+    page = admin_client.post(reverse(PAGE), sent, follow=True)
+    assert told in text(page)
+    assert len(page.context["entries"]) == 3
+    assert filled.call("sheep", {"n": 1}).json()["meta"]["cache_hit"] is True
+
+
+def test_results_of_a_tool_that_was_deleted_can_be_emptied(
+    filled: RestDoor, admin_client: Client
+) -> None:
+    Tool.objects.get(name="sheep").delete()
+    page = admin_client.post(reverse(PAGE), {"tool": "sheep"}, follow=True)
+    assert "2 results of sheep forgotten." in text(page)
+
+
+def test_emptying_all_of_it_is_asked_about_first(filled: RestDoor, admin_client: Client) -> None:
+    page = text(admin_client.get(reverse(PAGE)))
+    asked, between, _ = page.partition('name="all" value="1"')
+    assert between
+    assert "data-confirm=" in asked.rpartition("<form")[2]
+    assert "tools/admin/confirm.js" in page
+
+
+def test_emptying_a_tool_says_of_all_its_results_and_is_asked_about_first(
+    filled: RestDoor, admin_client: Client
+) -> None:
+    page = text(admin_client.get(reverse(PAGE)))
+    for tool, rows in (("sheep", 2), ("goats", 1)):
+        assert page.count(f">Empty all of {tool}</button>") == rows
+        asked, between, _ = page.partition(f'name="tool" value="{tool}"')
+        assert between
+        assert f'data-confirm="Forget all results of {tool}' in asked.rpartition("<form")[2]
+
+
+def test_entries_of_one_tool_are_found_behind_newer_ones_of_others(
+    filled: RestDoor, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.admin.cache.MOST_LISTED", 1)
+
+    def listed(**asked: str) -> list[str]:
+        page = admin_client.get(reverse(PAGE), asked)
+        return [one["tool"] for one in page.context["entries"]]
+
+    assert listed() == ["goats"]
+    assert listed(tool="sheep") == ["sheep"]
+    assert listed(tool="shee") == []
+    assert "Nothing of a tool of this name is cached." in text(
+        admin_client.get(reverse(PAGE), {"tool": "\x00*[%<b>"})
+    )
+    # What is not listed is known all the same.
+    Tool.objects.get(name="sheep").delete()
+    done = admin_client.post(reverse(PAGE), {"tool": "sheep"}, follow=True)
+    assert "2 results of sheep forgotten." in text(done)
 
 
 def test_who_may_only_look_cannot_empty_it(filled: RestDoor) -> None:
@@ -58,7 +126,7 @@ def test_who_may_only_look_cannot_empty_it(filled: RestDoor) -> None:
     client = Client()
     client.force_login(user)
     assert "Empty all of it" not in text(client.get(reverse(PAGE)))
-    assert client.post(reverse(PAGE)).status_code == 403
+    assert client.post(reverse(PAGE), {"all": "1"}).status_code == 403
 
 
 @pytest.mark.django_db
@@ -69,6 +137,7 @@ def test_without_redis_the_page_says_so(
     deployment.cache_clear()
     try:
         assert "Redis cannot be reached" in text(admin_client.get(reverse(PAGE)))
-        assert "Redis cannot be reached" in text(admin_client.post(reverse(PAGE), follow=True))
+        emptied = admin_client.post(reverse(PAGE), {"all": "1"}, follow=True)
+        assert "Redis cannot be reached" in text(emptied)
     finally:
         deployment.cache_clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -168,6 +169,8 @@ def test_status_is_shown_and_cannot_be_edited(admin_client: Client) -> None:
     assert "healthy" in text(admin_client.get(url))
     assert "status" not in untouched(admin_client, url)
     Tool.objects.update(enabled=False)
+    assert re.search(r">\s*off\s*</span>", text(admin_client.get(url)))
+    Tool.objects.update(enabled=True, source="upstream")
     assert "unavailable" in text(admin_client.get(url))
 
 

@@ -16,6 +16,7 @@ from tests.doors import RestDoor
 from tests.factories import make_client, make_tool, make_toolset
 from tests.processes import wait_until
 from tests.tools.admin.pages import address, submit, text
+from tests.trail import became, trail_of
 from tools.guards.keys import hash_key
 from tools.models import ApiClient
 
@@ -98,6 +99,26 @@ def test_client_that_is_off_has_no_key_that_works(admin_client: Client, door: Re
     expect(door, **{old: 401, new: 401})
 
 
+def test_revoked_client_is_refused_at_once_with_every_key(
+    admin_client: Client, door: RestDoor
+) -> None:
+    row, old = make_client(name="agent")
+    new = rotate(admin_client, row, "24")
+    expect(door, **{old: 200, new: 200})
+    shown = text(admin_client.get(address(ApiClient, "change", row.pk)))
+    assert f'action="{address(ApiClient, "revoke", row.pk)}"' in shown
+    assert 'data-confirm="Switch agent off now?' in shown
+    page = text(admin_client.post(address(ApiClient, "revoke", row.pk), follow=True))
+    assert "agent is off: its keys are refused within a second." in page
+    assert "Revoke now" not in page
+    expect(door, **{old: 401, new: 401})
+    entry = trail_of(row)[-1]
+    assert (entry.actor, entry.action) == ("admin", "revoked")
+    assert became(entry, "enabled") == (True, False)
+    again = admin_client.post(address(ApiClient, "revoke", row.pk), follow=True)
+    assert "agent was off already." in text(again)
+
+
 @pytest.mark.django_db
 def test_replacing_again_keeps_the_key_that_programs_hold(admin_client: Client) -> None:
     row, held = make_client(name="agent")
@@ -145,16 +166,30 @@ def test_other_times_are_refused(admin_client: Client, hours: str) -> None:
 
 
 @pytest.mark.django_db
+def test_whoever_may_only_add_clients_sees_the_key_once(client: Client) -> None:
+    adder = User.objects.create_user("adder", is_staff=True)
+    adder.user_permissions.add(Permission.objects.get(codename="add_apiclient"))
+    client.force_login(adder)
+    page = text(submit(client, address(ApiClient, "add"), name="New agent"))
+    row = ApiClient.objects.get(name="New agent")
+    (key,) = set(re.findall(r"cp_[A-Za-z0-9_-]{20,}", page))
+    assert row.key_hash == hash_key(key)
+    assert client.get(address(ApiClient, "key", row.pk)).status_code == 403
+
+
+@pytest.mark.django_db
 def test_viewer_changes_no_key(client: Client) -> None:
     row, key = make_client()
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_apiclient"))
     client.force_login(viewer)
-    for page in ("rotate", "end_old_key"):
+    for page in ("rotate", "end_old_key", "revoke"):
         assert client.post(address(ApiClient, page, row.pk)).status_code == 403
         assert client.get(address(ApiClient, page, row.pk)).status_code == 405
     assert client.get(address(ApiClient, "key", row.pk)).status_code == 403
     shown = text(client.get(address(ApiClient, "change", row.pk)))
     assert "Replace the key" not in shown
+    assert "Revoke now" not in shown
     row.refresh_from_db()
     assert row.key_hash == hash_key(key)
+    assert row.enabled

@@ -167,6 +167,8 @@ def test_without_redis_each_column_says_that_its_pipeline_cannot_be_reached(
         assert "Pipelines cannot be reached now" in answered(admin_client, shown)
         lost = page(admin_client, trial=str(uuid.uuid4()))
         assert "Nobody can be asked how far it is" in lost
+        # It looks again by itself.
+        assert 'data-busy="yes"' in lost
     finally:
         background.close()
         deployment.cache_clear()

@@ -59,7 +59,12 @@ def test_every_client_has_a_page_that_leads_to_the_others(admin_client: Client, 
     for other in CLIENTS:
         assert f'href="?client={other}&amp;toolset=reports"' in page
     assert page.count('aria-current="page"') == 1
-    assert "reports" in shown(admin_client, f"?client={name}&toolset=reports")
+    if name == "rest":
+        assert "REST has no address for one toolset, so reports is not alone." in page
+    else:
+        assert "reports" in shown(admin_client, f"?client={name}&toolset=reports")
+    # What is reached in one way only offers no choice of it.
+    assert ('name="transport"' in page) is (name not in {"rest", "chat"})
 
 
 def test_toolset_and_transport_are_chosen_without_scripts(admin_client: Client) -> None:
@@ -69,6 +74,16 @@ def test_toolset_and_transport_are_chosen_without_scripts(admin_client: Client) 
     query = "?client=cursor&toolset=reports&transport=sse"
     entry = json.loads(shown(admin_client, query))["mcpServers"]["reports"]
     assert entry == {"url": "http://testserver/sse/reports"}
+
+
+@pytest.mark.parametrize("name", ["rest", "chat"])
+def test_what_is_reached_in_one_way_only_is_told_the_key_whatever_was_chosen(
+    admin_client: Client, name: str
+) -> None:
+    make_service(security_api_keys_enabled=True)
+    told = shown(admin_client, f"?client={name}&transport=stdio")
+    assert told == shown(admin_client, f"?client={name}")
+    assert "$CONTROL_PLANE_KEY" in told
 
 
 def test_key_is_referred_to_where_keys_are_required(admin_client: Client) -> None:

@@ -208,9 +208,66 @@ def test_content_that_is_no_text_is_not_shown_as_text(admin_client: Client) -> N
 def test_documents_are_deleted_with_a_word_about_the_index(admin_client: Client) -> None:
     corpus = make_corpus()
     first, second = (make_document(corpus, name=name) for name in ("a.txt", "b.txt"))
+    make_version(corpus, state=VersionState.ACTIVE)
     page = act(admin_client, Document, "delete_selected", first)
     assert "until a new index version is in use" in text(page)
+    assert (
+        f'href="{address(Corpus, "change", corpus.pk)}#corpus-versions">Build it now</a>'
+        in text(page)
+    )
     assert list(Document.objects.all()) == [second]
+
+
+def test_documents_that_no_index_holds_are_deleted_without_a_warning(admin_client: Client) -> None:
+    document = make_document(make_corpus())
+    page = act(admin_client, Document, "delete_selected", document)
+    assert not Document.objects.exists()
+    assert "until a new index version is in use" not in text(page)
+
+
+def test_who_may_not_build_is_told_who_can() -> None:
+    corpus = make_corpus()
+    document = make_document(corpus)
+    make_version(corpus, state=VersionState.ACTIVE)
+    client = viewer("view_document", "delete_document")
+    url = address(Document, "delete", document.pk)
+    page = text(client.post(url, {"post": "yes"}, follow=True))
+    assert "Somebody who may change the corpus can build it." in page
+    assert "Build it now" not in page
+
+
+def test_page_tells_of_deleted_documents_until_the_index_is_built_without_them(
+    admin_client: Client,
+) -> None:
+    corpus = make_corpus()
+    send(admin_client, corpus, file("otters.md"), file("kelp.txt", b"Kelp grows fast."))
+    build_index(corpus)
+    part = address(Corpus, "versions", corpus.pk)
+    assert "still holds" not in text(admin_client.get(part))
+    document = Document.objects.get(name="otters.md")
+    admin_client.post(address(Document, "delete", document.pk), {"post": "yes"})
+    assert "The index in use, version 1, still holds 1 document that is gone" in text(
+        admin_client.get(part)
+    )
+    admin_client.post(address(Corpus, "build", corpus.pk))
+    build_index(corpus)
+    assert "still holds" not in text(admin_client.get(part))
+
+
+def test_an_index_is_built_of_a_corpus_that_was_emptied(admin_client: Client) -> None:
+    corpus = make_corpus()
+    part = address(Corpus, "versions", corpus.pk)
+    assert "disabled" in text(admin_client.get(part))
+    send(admin_client, corpus, file("otters.md"))
+    build_index(corpus)
+    act(admin_client, Document, "delete_selected", Document.objects.get())
+    shown = text(admin_client.get(part))
+    assert "still holds 1 document that is gone" in shown
+    assert "disabled" not in shown
+    page = text(admin_client.post(address(Corpus, "build", corpus.pk), follow=True))
+    assert "Index version 2 is being built." in page
+    build_index(corpus)
+    assert "still holds" not in text(admin_client.get(part))
 
 
 def test_lists_cost_the_same_queries_for_any_number_of_rows_and_read_no_bytes(

@@ -47,6 +47,9 @@ def test_worker_finds_passages_with_their_words_marked(
         # Queries find it until a new index is in use, and so does this.
         remove_document(document(corpus, "birds.txt"))
         assert "birds.txt (deleted since)" in searched(admin_client, corpus, "swallows")
+        build_index(corpus)
+        assert "in index version 2" in searched(admin_client, corpus, "swallows")
+        assert "birds.txt" not in searched(admin_client, corpus, "swallows")
 
 
 @pytest.mark.django_db

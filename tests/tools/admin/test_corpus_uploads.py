@@ -69,7 +69,9 @@ def test_script_is_told_what_became_of_each_file(admin_client: Client) -> None:
     assert "messages" not in answer.cookies
     assert LogEntry.objects.filter(change_message__contains="Uploaded 4 documents").exists()
     begun = admin_client.post(address(Corpus, "build", corpus.pk), headers=JSON)
-    assert begun.json() == {"told": "Index version 1 is being built."}
+    assert begun.json() == {
+        "told": "Index version 1 is being built. Queries use it once it is active."
+    }
 
 
 def test_as_many_files_as_a_folder_holds_go_in_at_once(admin_client: Client) -> None:

@@ -45,6 +45,66 @@ def test_signing_in_without_a_secret_is_refused(admin_client: Client, service: A
     assert "This way of signing in needs one." in text(page)
 
 
+ELSEWHERE = (
+    "https://evil.example/v1",
+    "https://shop.example.evil.example/v1",
+    "https://shop.example:8443/v1",
+    "http://shop.example/v1",
+    "https://evil.example\\@shop.example/v1",
+)
+
+
+@pytest.fixture
+def signed_in(service: ApiService) -> ApiService:
+    """The service with a key stored."""
+    service.auth = "bearer"
+    service.set_secret(SECRET)
+    service.save()
+    return service
+
+
+@pytest.mark.parametrize("moved", ELSEWHERE)
+@pytest.mark.parametrize("auth", ["bearer", "none"])
+def test_stored_secret_does_not_go_along_to_another_origin(
+    admin_client: Client, signed_in: ApiService, moved: str, auth: str
+) -> None:
+    page = address(ApiService, "change", signed_in.pk)
+    refused = submit(admin_client, page, base_url=moved, auth=auth)
+    assert "Enter it again, or switch on “Forget the stored one”." in text(refused)
+    kept = ApiService.objects.get()
+    assert (kept.base_url, kept.secret) == ("https://shop.example/v1", signed_in.secret)
+
+
+def test_address_that_is_none_is_told_alone(admin_client: Client, signed_in: ApiService) -> None:
+    page = address(ApiService, "change", signed_in.pk)
+    shown = submit(admin_client, page, base_url="")
+    assert shown.context["adminform"].form.errors == {"base_url": ["This field is required."]}
+    assert ApiService.objects.get().secret == signed_in.secret
+
+
+def test_address_moves_with_a_new_secret_or_with_none(
+    admin_client: Client, signed_in: ApiService
+) -> None:
+    page = address(ApiService, "change", signed_in.pk)
+    submit(admin_client, page, base_url="https://new.example/v1", new_secret="for-the-new-one")
+    moved = ApiService.objects.get()
+    assert (moved.base_url, unseal(moved.secret)) == ("https://new.example/v1", "for-the-new-one")
+    submit(admin_client, page, base_url="https://other.example", auth="none", forget_secret="on")
+    moved = ApiService.objects.get()
+    assert (moved.base_url, moved.secret) == ("https://other.example", "")
+
+
+@pytest.mark.parametrize(
+    "moved", ["https://shop.example/v2", "https://shop.example:443/v1", "https://SHOP.example"]
+)
+def test_stored_secret_stays_when_only_the_path_changes(
+    admin_client: Client, signed_in: ApiService, moved: str
+) -> None:
+    submit(admin_client, address(ApiService, "change", signed_in.pk), base_url=moved)
+    kept = ApiService.objects.get()
+    assert (kept.base_url, kept.secret) == (moved, signed_in.secret)
+
+
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [

@@ -53,20 +53,26 @@ def test_a_log_in_forgives_earlier_mistakes() -> None:
         assert log_in("right").status_code == 302
 
 
-def test_it_ends_after_a_quarter_of_an_hour() -> None:
+def test_it_ends_after_a_quarter_of_an_hour(admin_client: Client) -> None:
     lock_out()
     AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
+    assert "locked out" not in text(admin_client.get("/admin/axes/accessattempt/"))
     assert log_in("right").status_code == 302
 
 
 def test_an_administrator_ends_it_by_deleting_the_row(admin_client: Client) -> None:
     lock_out()
-    page = text(admin_client.get("/admin/axes/accessattempt/"))
-    assert "locked out" in page
-    assert HERE in page
+    listed = text(admin_client.get("/admin/axes/accessattempt/"))
+    assert "locked out" in listed
+    assert HERE in listed
     row = AccessAttempt.objects.get()
     assert "wrong" not in text(admin_client.get(f"/admin/axes/accessattempt/{row.pk}/change/"))
-    admin_client.post(f"/admin/axes/accessattempt/{row.pk}/delete/", {"post": "yes"})
+    page = admin_client.post(
+        f"/admin/axes/accessattempt/{row.pk}/delete/", {"post": "yes"}, follow=True
+    )
+    # Others may be locked out, too.
+    assert page.redirect_chain == [("/admin/axes/accessattempt/", 302)]
+    assert "was deleted successfully" in text(page)
     assert log_in("right").status_code == 302
 
 
@@ -82,8 +88,11 @@ def test_passwords_are_not_kept() -> None:
     assert "a-secret-guess" not in row.post_data + row.get_data
 
 
-def test_pages_say_what_browsers_may_load(client: Client) -> None:
-    policy = client.get(LOG_IN).headers["Content-Security-Policy"]
+@pytest.mark.parametrize("page", [LOG_IN, "/admin/tools/tool/", "/admin/tools/tool/add/"])
+def test_pages_say_what_browsers_may_load(client: Client, admin_client: Client, page: str) -> None:
+    answer = (client if page == LOG_IN else admin_client).get(page)
+    assert answer.status_code == 200
+    policy = answer.headers["Content-Security-Policy"]
     told = dict(one.strip().split(" ", 1) for one in policy.split(";"))
     assert told["default-src"] == "'self'"
     assert told["frame-ancestors"] == "'none'"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from tests.factories import make_tool
 from tests.tools.admin.pages import address, submit, text
 from tools.models import ApiOperation, ApiService, Tool
 
@@ -42,6 +44,21 @@ def test_operation_by_hand_is_a_tool_at_once(admin_client: Client, service: ApiS
     assert made.tool.description == "Look up one item of the shop."
     made.delete()
     assert Tool.objects.count() == 0
+
+
+def test_who_may_only_look_reads_what_agents_see_of_an_operation(
+    client: Client, service: ApiService
+) -> None:
+    tool = make_tool(name="shop_item", description="Looks up an item.", cache_ttl_seconds=61)
+    made = ApiOperation.objects.bulk_create(
+        [ApiOperation(service=service, tool=tool, method="GET", path="/items")]
+    )[0]
+    looker = User.objects.create_user("looker", is_staff=True)
+    looker.user_permissions.add(Permission.objects.get(codename="view_apioperation"))
+    client.force_login(looker)
+    page = text(client.get(address(ApiOperation, "change", made.pk)))
+    assert [word for word in ("shop_item", "Looks up an item.", "61") if word not in page] == []
+    assert 'name="description"' not in page
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ def pages() -> Iterator[str]:
     found = [item["link"] for group in sidebar(request) for item in group["items"]]
     yield from (str(link) for link in found if str(link).startswith("/admin/"))
     yield from (f"/admin/?range={name}" for name in RANGES)
-    yield reverse("admin:health_healthsnapshot_live")
+    for part in ("live", "calls", "incidents"):
+        yield reverse(f"admin:health_healthsnapshot_{part}")
     for model, shown in admin.site._registry.items():
         name = f"{model._meta.app_label}_{model._meta.model_name}"
         page = reverse(f"admin:{name}_changelist")

@@ -14,8 +14,9 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import make_corpus, make_document
 from tests.judged import write_collection
 from tests.questions import make_questions
-from tests.tools.admin.pages import address, submit, text
-from tools.models import Corpus, LabelledQuestion, QuestionSet
+from tests.tools.admin.pages import act, address, submit, text
+from tests.trail import became, latest, trail_of
+from tools.models import AuditEntry, Corpus, LabelledQuestion, QuestionSet
 
 pytestmark = pytest.mark.django_db
 
@@ -98,6 +99,41 @@ def test_a_second_file_adds_and_replaces_only_when_told_to(
     page = text(submit(admin_client, url, replace="on"))
     assert "Give the questions that are to be there instead." in page
     assert LabelledQuestion.objects.count() == 2
+
+
+def test_what_becomes_of_a_set_is_in_the_audit_trail(admin_client: Client, corpus: Corpus) -> None:
+    add(admin_client, corpus, typed="Who? | pumps.md\nWhen? | birds.txt")
+    questions = QuestionSet.objects.get()
+    url = address(QuestionSet, "change", questions.pk)
+    submit(admin_client, url, typed="When? | pumps.md", replace="on")
+    submit(admin_client, url, typed="When? | pumps.md", replace="on")
+    submit(admin_client, url, description="From the handbook.")
+    told = [(one.action, one.fields, one.note) for one in trail_of(questions)]
+    assert told == [
+        ("added", "name, corpus", ""),
+        ("changed", "", "Questions: 2 added, 0 changed, 0 removed."),
+        ("changed", "", "Questions: 0 added, 1 changed, 1 removed."),
+        ("changed", "description", ""),
+    ]
+    act(admin_client, QuestionSet, "delete_selected", questions)
+    # The questions that went along have none of their own.
+    assert (latest().action, latest().kind) == ("deleted", "tools.questionset")
+    assert AuditEntry.objects.filter(kind="tools.labelledquestion").count() == 0
+
+
+def test_a_single_question_that_is_changed_or_deleted_is_in_the_audit_trail(
+    admin_client: Client, corpus: Corpus
+) -> None:
+    questions = make_questions(corpus, asked=())
+    values = {"question_set": questions.pk, "text": "Who?", "documents": "pumps.md"}
+    submit(admin_client, address(LabelledQuestion, "add"), **values)
+    row = LabelledQuestion.objects.get()
+    submit(admin_client, address(LabelledQuestion, "change", row.pk), text="Who oils the pump?")
+    admin_client.post(address(LabelledQuestion, "delete", row.pk), {"post": "yes"})
+    added, changed, deleted = trail_of(row)
+    assert [one.action for one in (added, changed, deleted)] == ["added", "changed", "deleted"]
+    assert became(changed, "text") == ("Who?", "Who oils the pump?")
+    assert {one.actor for one in (added, changed, deleted)} == {"admin"}
 
 
 def test_a_single_question_is_added_and_corrected(admin_client: Client, corpus: Corpus) -> None:

@@ -15,6 +15,7 @@ from django.test import Client
 from controlplane.roles import OPERATOR, VIEWER, ensure_roles
 from tests.tools.admin.pages import address, submit, text, untouched
 from tests.wrappers.foreign import Foreign, foreign, tool
+from tools.admin.tool_import import pack
 from tools.conf import deployment
 from tools.models import AuditEntry, RegisteredService
 from tools.services.apply_config import read_document
@@ -146,9 +147,7 @@ def test_a_file_is_shown_then_saved_and_comes_back_out(admin_client: Client) -> 
     assert "New: docwell." in page
     assert "Changed: seekr." in page
     assert RegisteredService.objects.count() == 1
-    kept = untouched_kept(page)
-    saved = admin_client.post(IMPORT, {"kept": kept, "save": "yes"}, follow=True)
-    assert "1 service added, 1 changed." in text(saved)
+    assert "1 service added, 1 changed." in save(admin_client, page)
     out = admin_client.get(EXPORT)
     assert out.headers["Content-Type"].startswith("application/yaml")
     assert read_document(text(out)) == read_document(FILE)
@@ -157,16 +156,46 @@ def test_a_file_is_shown_then_saved_and_comes_back_out(admin_client: Client) -> 
     assert sorted(actions.values_list("action", flat=True)) == ["added", "changed"]
 
 
-def untouched_kept(page: str) -> str:
-    return page.partition('name="kept" value="')[2].partition('"')[0]
+def save(client: Client, page: str, **changes: str) -> str:
+    """Press Save on the page that shows what a file would do."""
+    sent = {name: hidden(page, name) for name in ("kept", "digest")} | {"save": "yes"} | changes
+    return text(client.post(IMPORT, sent, follow=True))
+
+
+def hidden(page: str, name: str) -> str:
+    return page.partition(f'name="{name}" value="')[2].partition('"')[0]
+
+
+def test_what_somebody_changed_since_the_preview_is_not_overwritten(admin_client: Client) -> None:
+    row = register("seekr", "http://127.0.0.1:1")
+    page = text(admin_client.post(IMPORT, {"pasted": FILE}))
+    row.url = "http://127.0.0.1:2"
+    row.save()
+    assert "The services have changed since. Look at it again." in save(admin_client, page)
+    assert [one.url for one in RegisteredService.objects.all()] == ["http://127.0.0.1:2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"kept": "x"}, "Choose the file again."),
+        ({"kept": pack(FILE.replace("8003", "666"))}, "The services have changed since."),
+        ({"digest": ""}, "The services have changed since."),
+        ({"kept": pack("services: [")}, "Nothing was saved"),
+    ],
+)
+def test_other_than_what_was_shown_is_not_saved(
+    admin_client: Client, changes: dict[str, str], told: str
+) -> None:
+    page = text(admin_client.post(IMPORT, {"pasted": FILE}))
+    assert told in save(admin_client, page, **changes)
+    assert not RegisteredService.objects.exists()
 
 
 def test_a_bad_file_saves_nothing(admin_client: Client) -> None:
     page = text(admin_client.post(IMPORT, {"pasted": "- {name: A, url: nowhere}"}))
     assert "A: name: Use lower-case letters" in page
     assert "A: url: Must start with" in page
-    tampered = admin_client.post(IMPORT, {"kept": "x", "save": "yes"}, follow=True)
-    assert "Nothing was saved" in text(tampered)
     assert not RegisteredService.objects.exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,11 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.doors import RestDoor
-from tests.factories import make_tool
+from tests.factories import make_client, make_tool
 from tests.faults.backend import FakeBackend
 from tests.journal import row_of
 from tests.processes import wait_until
 from tests.tools.admin.pages import text
+from tests.tools.backends.rows import finished, logged
 from tools.execution.runtime import current
 from tools.models import Tool, ToolRequest, ToolResponse
 
@@ -54,6 +56,27 @@ def test_the_same_answer_is_told_as_the_same(admin_client: Client, row: ToolRequ
     assert "admin:admin" in page
     made = ToolRequest.objects.exclude(pk=row.pk).get()
     assert (made.transport, made.parameters) == ("admin", row.parameters)
+
+
+def test_the_row_of_a_call_that_was_just_tried_can_be_opened_at_once(
+    admin_client: Client, row: ToolRequest
+) -> None:
+    tried = reverse("admin:tools_tool_try", args=[Tool.objects.get(name=row.tool_id).pk])
+    page = text(admin_client.post(tried, {"json": "{}", "_run": "1"}, follow=True))
+    way = re.search('href="([^"]+)">The row of this call', page)
+    assert way is not None
+    # It is written a moment after the answer; nobody is sent elsewhere because of that.
+    assert "Life of the call" in text(admin_client.get(way[1]))
+
+
+def test_the_caller_of_then_is_named_as_in_the_log(admin_client: Client, row: ToolRequest) -> None:
+    caller, _ = make_client(name="Chat agent")
+    ToolRequest.objects.filter(pk=row.pk).update(caller=f"client:{caller.pk}")
+    named = f"Chat agent (client:{caller.pk})"
+    page = text(admin_client.post(page_of(row), follow=True))
+    # In the heading, and beside the person who called now.
+    assert page.count(named) == 2
+    assert f"by {named}</h2>" in page
 
 
 def test_another_answer_is_shown_with_its_differences(
@@ -209,3 +232,18 @@ def test_a_replay_of_another_call_is_not_shown_here(
         "admin:tools_toolrequest_replayed", args=[row.pk, "0d1f6a52-6c5f-4b0e-9d92-3b1f0a6a7c11"]
     )
     assert "This trial is not known" in text(admin_client.get(unknown))
+
+
+def test_a_replay_that_is_opened_while_redis_is_away_is_looked_for_again(
+    admin_client: Client, calls_from_pages: None, without_redis: None
+) -> None:
+    tool = make_tool(name="echo")
+    logged([finished("echo")])
+    row, unknown = ToolRequest.objects.get(), "0d1f6a52-6c5f-4b0e-9d92-3b1f0a6a7c11"
+    page = reverse("admin:tools_toolrequest_replayed", args=[row.pk, unknown])
+    shown = text(admin_client.get(page))
+    where = reverse("admin:tools_tool_progress", args=[tool.pk, unknown])
+    region = re.search(rf'<div data-follow="{where}".*?</section>', shown, re.DOTALL)
+    assert region, shown
+    assert 'data-busy="yes"' in region[0]
+    assert "Redis cannot be reached" in region[0]

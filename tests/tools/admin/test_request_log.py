@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connection
+from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from pytest_django import Settings
 
 from tests.factories import make_client, make_tool
 from tests.tools.admin.pages import address, text
@@ -70,6 +73,21 @@ def test_pages_go_back_and_forth_and_to_a_time(admin_client: Client) -> None:
     assert link(admin_client, "Newest", before=moment) == "?"
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+def test_the_zone_of_times_is_named_on_pages_and_at_filters(
+    admin_client: Client, settings: Settings, zone: str
+) -> None:
+    settings.TIME_ZONE = zone
+    call = record()
+    page = text(admin_client.get(LIST, {"received_at__gte": "2026-03-01T00:00"}))
+    for label in ("From", "Until before", "Calls before"):
+        assert f">{label} ({zone})</label>" in page
+    assert f"From ({zone}): 2026-03-01 00:00:00" in page
+    found = [LIST, address(ToolRequest, "change", call.pk), reverse("admin:index")]
+    for url in (*found, reverse("admin:tools_auditentry_changelist")):
+        assert f">Times are in {zone}</p>" in text(admin_client.get(url))
+
+
 def test_paging_keeps_the_filters(admin_client: Client) -> None:
     for _ in range(52):
         record(tool_id="wanted")
@@ -99,7 +117,8 @@ def test_paging_keeps_the_filters(admin_client: Client) -> None:
         ({"cache_hit__exact": "0"}, {"b"}),
         ({"cache": "none"}, {"c", "d"}),
         ({"cache_hit__isnull": "True"}, {"c", "d"}),
-        ({"tokens_after__isnull": "False"}, {"a"}),
+        ({"tokens_after__isnull": "False"}, {"a", "b"}),
+        ({"shortened": "True"}, {"a"}),
         ({"duration_ms__gte": "1000"}, {"c"}),
         ({"duration_ms__gte": "2", "duration_ms__lte": "30"}, {"a", "b"}),
         ({"text": "SHEEP"}, {"a"}),
@@ -127,6 +146,7 @@ def test_each_filter_leaves_what_it_is_about(
         caller=f"client:{client.pk}",
         source="pipeline",
         cache_hit=True,
+        tokens_before=9,
         tokens_after=3,
         duration_ms=20.0,
         query_text="Where do sheep go?",
@@ -137,6 +157,8 @@ def test_each_filter_leaves_what_it_is_about(
         caller="admin:root",
         transport="cli",
         cache_hit=False,
+        tokens_before=9,
+        tokens_after=9,
         duration_ms=2.0,
         error="It went wrong by 100%",
         thread_id="thread-1",
@@ -144,6 +166,97 @@ def test_each_filter_leaves_what_it_is_about(
     failed("TIMEOUT", tool_id="c", duration_ms=30_000.0, received_at=NOW + timedelta(minutes=1))
     running(tool_id="d")
     assert set(shown(admin_client, **query)) == found
+
+
+def test_why_calls_failed_stands_in_the_list(admin_client: Client) -> None:
+    record(error="")
+    failed("TIMEOUT", error="<i>Nobody</i> answered", received_at=NOW + timedelta(seconds=1))
+    failed("EXECUTION_ERROR", error="x" * 5_000, received_at=NOW + timedelta(seconds=2))
+    page = text(admin_client.get(LIST))
+    assert re.findall(r'data-label="Code"[^>]*>(.*?)</td>', page) == [
+        f'<a href="?code__exact=EXECUTION_ERROR">EXECUTION_ERROR</a><small>{"x" * 119}…</small>',
+        '<a href="?code__exact=TIMEOUT">TIMEOUT</a>'
+        "<small>&lt;i&gt;Nobody&lt;/i&gt; answered</small>",
+        "-",
+    ]
+
+
+def test_what_stands_in_a_row_narrows_the_list_to_it(admin_client: Client) -> None:
+    client, _ = make_client(name="Chat agent")
+    meant = {"tool_id": "a & <b>", "caller": f"client:{client.pk}", "transport": "cli"}
+    failed("TIMEOUT", **meant)
+    # Each differs in one thing.
+    failed("EXECUTION_ERROR", **meant)
+    for name, value in (("tool_id", "b"), ("caller", "admin:root"), ("transport", "rest")):
+        failed("TIMEOUT", **{**meant, name: value})
+    # Left out by the filter that is set.
+    failed("TIMEOUT", **meant, duration_ms=1.0)
+    page = text(admin_client.get(LIST, {"duration_ms__gte": "2"}))
+    all_of_it = ("a &amp; ", f"client:{client.pk})", ">TIMEOUT<", ">cli<")
+    rows = page.partition("<tbody>")[2].split("</tr>")
+    (row,) = [one for one in rows if all(part in one for part in all_of_it)]
+    for cell in ("Tool", "Code", "Caller", "Transport"):
+        found = re.search(rf'data-label="{cell}"[^>]*><a href="([^"]*)"', row)
+        assert found is not None, cell
+        assert "duration_ms__gte=2&" in unescape(found[1])
+        answer = admin_client.get(LIST + unescape(found[1]))
+        assert len(answer.context["cl"].lines) == 4, cell
+
+
+def test_newest_page_renews_itself_when_asked_to(admin_client: Client) -> None:
+    for second in range(51):
+        record(tool_id="echo", received_at=NOW + timedelta(seconds=second))
+    query = {"tool__exact": "echo"}
+    assert "data-follow" not in text(admin_client.get(LIST, query))
+    switched_on = link(admin_client, "Renew every 5 seconds", **query)
+    page = text(admin_client.get(LIST + switched_on))
+    assert "follow.js" in page
+    found = re.search(r'data-follow="([^"]+)" data-idle="5000"', page)
+    assert found is not None
+    late = record(tool_id="echo", received_at=NOW + timedelta(minutes=5))
+    record(tool_id="other", received_at=NOW + timedelta(minutes=6))
+    part = text(admin_client.get(LIST + unescape(found[1])))
+    assert "<html" not in part
+    assert "<strong>52 calls</strong>" in part
+    assert part.count('data-label="Tool"') == 50
+    assert f"{late.received_at:%H:%M:%S}" in part
+    # From the page of a call one comes back to the list, not to its part.
+    assert "part" not in re.findall(rf'href="[^"]*{late.pk}[^"]*"', part)[0]
+    # On from what is shown now, not from what was shown first.
+    older = re.search(r'<a href="([^"]*)" rel="next">Older</a>', part)
+    assert older is not None
+    assert shown(admin_client, **QueryDict(unescape(older[1])[1:]).dict()) == ["echo"] * 2
+    assert page.count('rel="next"') == 1
+    stopped = link(admin_client, "Stop renewing", **query, renew="1")
+    assert "data-follow" not in text(admin_client.get(LIST + stopped))
+    # What is past does not change.
+    past = text(admin_client.get(LIST, {"before": "2026-03-01T12:31", "renew": "1"}))
+    assert "data-follow" not in past
+    assert "Renew every" not in past
+
+
+def test_rows_that_no_filter_finds_have_no_links_to_one(admin_client: Client) -> None:
+    record(tool_id="", caller="", transport="rest")
+    failed("OF_ANOTHER_RELEASE", tool_id="", caller="", transport="pigeon")
+    # The filter takes the space away, and would find calls of another name.
+    spaced = failed("OF_ANOTHER_RELEASE", tool_id="echo ", caller="", transport="pigeon")
+    page = text(admin_client.get(LIST)).partition("<tbody>")[2].partition("</tbody>")[0]
+    assert re.findall(r'href="(\?[^"]*)"', page) == ["?transport__exact=rest"]
+    assert "Calls of" not in text(admin_client.get(address(ToolRequest, "change", spaced.pk)))
+
+
+def test_list_of_one_tool_leads_to_its_page_for_those_who_may_see_it(
+    client: Client, admin_client: Client
+) -> None:
+    tool = make_tool(name="echo")
+    there = f'<a href="{address(type(tool), "change", tool.pk)}">The page of echo</a>'
+    assert there in text(admin_client.get(LIST, {"tool__exact": "echo"}))
+    assert "The page of" not in text(admin_client.get(LIST, {"tool__exact": "gone"}))
+    assert "The page of" not in text(admin_client.get(LIST))
+    person = User.objects.create_user("somebody", is_staff=True)
+    person.user_permissions.add(Permission.objects.get(codename="view_toolrequest"))
+    client.force_login(person)
+    assert "The page of" not in text(client.get(LIST, {"tool__exact": "echo"}))
 
 
 def test_the_last_minutes_are_those_before_now(admin_client: Client) -> None:
@@ -263,6 +376,28 @@ def test_nobody_reads_the_log_without_permission(client: Client) -> None:
     assert b"search_notes" in b"".join(exported.streaming_content)
     assert [client.get(url).status_code for url in (urls[0], urls[2])] == [200, 200]
     assert client.get(f"{LIST}export/", {"answers": "1"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("may", "offered"),
+    [
+        ((), set()),
+        (("view_tool",), {"herd_sheep"}),
+        (("view_apiclient",), {"shepherd"}),
+        (("view_tool", "change_apiclient"), {"herd_sheep", "shepherd"}),
+    ],
+)
+def test_only_names_that_a_person_may_look_at_are_offered(
+    client: Client, may: tuple[str, ...], offered: set[str]
+) -> None:
+    make_tool(name="herd_sheep")
+    make_client(name="shepherd")
+    user = User.objects.create_user("someone", is_staff=True)
+    given = ("view_toolrequest", *may)
+    user.user_permissions.set(Permission.objects.filter(codename__in=given))
+    client.force_login(user)
+    page = text(client.get(address(ToolRequest, "changelist")))
+    assert {name for name in ("herd_sheep", "shepherd") if name in page} == offered
 
 
 def test_addresses_of_the_log_are_those_the_list_knows(admin_client: Client) -> None:

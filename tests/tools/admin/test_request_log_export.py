@@ -15,8 +15,9 @@ from django.test import Client
 from tests.factories import make_client
 from tests.tools.log_rows import NOW, failed, record, row, running
 from tests.trail import latest
-from tools.admin.request_log import formats
-from tools.models import ToolRequest, ToolResponse
+from tools.admin.request_log import export, formats
+from tools.admin.slow_pages import MOST_AT_ONCE as MOST_PLACES
+from tools.models import AuditEntry, ToolRequest, ToolResponse
 
 pytestmark = pytest.mark.django_db
 
@@ -133,10 +134,28 @@ def test_a_third_export_at_once_is_put_off_until_one_ends(admin_client: Client) 
     refused = admin_client.get(EXPORT)
     assert refused.status_code == 503
     assert "Wait until one of them is done" in refused.content.decode()
+    # The audit trail tells of those that took something away.
+    assert AuditEntry.objects.filter(action="exported").count() == 2
     # Its reader went away before the end, or never began.
     for one in under_way:
         let_go(one)
         let_go(one)
+    assert len(table(admin_client)) == 1
+
+
+def test_an_export_that_cannot_be_written_down_is_not_made_and_holds_nothing(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record()
+
+    def fail(*given: Any, **more: Any) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(export, "record_action", fail)
+        for _ in range(MOST_PLACES + 1):
+            with pytest.raises(OSError, match="the disk is full"):
+                admin_client.get(EXPORT)
     assert len(table(admin_client)) == 1
 
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
+from django.contrib import admin
+from django.contrib.admin.helpers import AdminReadonlyField
+from django.contrib.admin.utils import lookup_field
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
+from django_celery_beat.models import ClockedSchedule, CrontabSchedule, SolarSchedule
 
 from controlplane.roles import ADMINISTRATOR, OPERATOR, ROLES, VIEWER, ensure_roles
-from tests.factories import make_client, make_tool
+from tests.factories import make_client, make_service, make_tool
+from tests.tools.admin.many_rows import Rows
 from tests.tools.admin.pages import address, untouched
 from tools.admin.navigation import PLAN
-from tools.models import ApiClient, Tool
+from tools.models import (
+    ApiClient,
+    Corpus,
+    LabelledQuestion,
+    QuestionSet,
+    Tool,
+    ToolRequest,
+    ToolResponse,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +68,64 @@ def test_everybody_sees_every_page_but_those_of_people_and_the_trail(
     running = {reverse("admin:tools_tool_choose")}
     unseen = {VIEWER: {*PEOPLE, TRAIL, *running}, OPERATOR: PEOPLE, ADMINISTRATOR: set()}
     assert refused == unseen[role]
+
+
+def one_of_each_kind() -> None:
+    """A row of every model that the admin has."""
+    Rows().add(1)
+    make_service()
+    asked = QuestionSet.objects.create(name="asked", corpus=Corpus.objects.all()[0])
+    LabelledQuestion.objects.create(question_set=asked, key="1", text="Who?", relevant={"1.txt": 1})
+    call = ToolRequest.objects.all()[0]
+    ToolResponse.objects.create(
+        pk=call.pk, response_id=call.request_id, received_at=call.received_at, body="{}"
+    )
+    CrontabSchedule.objects.create()
+    ClockedSchedule.objects.create(clocked_time=datetime(2030, 1, 1, tzinfo=UTC))
+    SolarSchedule.objects.create(event="sunset", latitude=0, longitude=0)
+
+
+def allowed(role: str) -> list[str]:
+    """A row of each kind that people of that role may look at, and each form they may fill in."""
+    request = RequestFactory().get("/admin/")
+    request.user = User.objects.get(username=role.lower())
+    found = []
+    for model, shown in admin.site._registry.items():
+        first = model._default_manager.order_by("pk").first()
+        assert first is not None, model
+        if shown.has_view_permission(request, first):
+            found.append(address(model, "change", first.pk))
+        if shown.has_add_permission(request):
+            found.append(address(model, "add"))
+    return found
+
+
+def without_value(page: Any) -> list[str]:
+    """The fields on a page that are there to be read, and of which there is nothing to read."""
+    fields = [field for part in page.context["adminform"] for line in part for field in line]
+    found = []
+    for field in fields:
+        if isinstance(field, AdminReadonlyField):
+            name = field.field["field"]
+            try:
+                lookup_field(name, field.form.instance, field.model_admin)
+            except AttributeError:
+                found.append(str(name))
+    return found
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_everybody_opens_a_row_of_each_kind_and_each_form_that_the_role_allows(
+    client: Client, redis_url: str, role: str
+) -> None:
+    one_of_each_kind()
+    person(client, role)
+    opened = {page: client.get(page, follow=True) for page in allowed(role)}
+    assert {page: answer.status_code for page, answer in opened.items()} == dict.fromkeys(
+        opened, 200
+    )
+    empty = {page: without_value(answer) for page, answer in opened.items()}
+    assert {page: names for page, names in empty.items() if names} == {}
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 import json
 import uuid
+from html import unescape
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from tests.events import closing
-from tests.factories import make_service, make_tool
+from tests.factories import make_client, make_service, make_tool
 from tests.tools.admin.pages import address, submit, text, untouched
+from tests.tools.log_rows import record
 from tests.upstream_rows import make_upstream, offers
 from tools.models import Tool, ToolRequest
 from tools.services.sync_upstream import record_discovery
@@ -65,8 +69,31 @@ def test_page_shows_the_latest_calls(admin_client: Client) -> None:
     assert admin_client.get(log).context["cl"].result_count == 12
 
 
+def test_whoever_may_not_see_the_log_sees_no_calls_of_a_tool(client: Client) -> None:
+    tool = make_tool(name="echo")
+    write_events([json.dumps(closing(str(uuid.uuid4()), tool="echo"))])
+    person = User.objects.create_user("somebody", is_staff=True)
+    person.user_permissions.add(Permission.objects.get(codename="view_tool"))
+    client.force_login(person)
+    page, listed = address(Tool, "change", tool.pk), address(Tool, "changelist")
+    assert "Latest calls" not in text(client.get(page))
+    assert "24 h" not in text(client.get(listed))
+    person.user_permissions.add(Permission.objects.get(codename="view_toolrequest"))
+    assert "Latest calls" in text(client.get(page))
+    assert "24 h" in text(client.get(listed))
+
+
 def rows(tool: str) -> list[ToolRequest]:
     return list(ToolRequest.objects.filter(tool_id=tool))
+
+
+def test_latest_calls_name_their_callers_as_the_log_does(admin_client: Client) -> None:
+    tool, (caller, _) = make_tool(name="echo"), make_client(name="Chat agent")
+    record(tool_id="echo", caller=f"client:{caller.pk}")
+    record(tool_id="echo", caller="admin:ada")
+    shown = text(admin_client.get(address(Tool, "change", tool.pk)))
+    assert f"Chat agent (client:{caller.pk})" in shown
+    assert ">admin:ada<" in shown
 
 
 def test_a_copy_begins_as_the_other_and_switched_off(admin_client: Client) -> None:
@@ -88,6 +115,17 @@ def test_the_tool_of_a_server_is_not_cloned(admin_client: Client, redis_url: str
     tool = Tool.objects.get(source="upstream")
     answer = admin_client.get(reverse("admin:tools_tool_clone", args=[tool.pk]), follow=True)
     assert "cannot be cloned by itself" in text(answer)
+
+
+def test_a_schema_that_cannot_be_edited_is_shown_in_lines(
+    admin_client: Client, redis_url: str
+) -> None:
+    server = make_upstream()
+    record_discovery(server.slug, offers("away"))
+    tool = Tool.objects.get(source="upstream")
+    page = strip_tags(text(admin_client.get(address(Tool, "change", tool.pk))))
+    lines = unescape(page).splitlines()
+    assert '    "type": "object"' in [line.removesuffix(",") for line in lines]
 
 
 @pytest.mark.parametrize("number", ["0", "x", "99999"])

@@ -19,7 +19,8 @@ from tests.factories import make_service, make_tool, tool_values
 from tests.faults.backend import FakeBackend
 from tests.processes import wait_until
 from tests.second_web import second_web_process
-from tests.tools.admin.pages import text, untouched
+from tests.tools.admin.pages import filled_in, text
+from tests.tools.admin.trying import SCHEMA, page_of, press
 from tools.conf import deployment
 from tools.execution.background import background
 from tools.execution.trials import find_trial
@@ -27,46 +28,34 @@ from tools.models import Tool
 
 pytestmark = pytest.mark.usefixtures("calls_from_pages", "backend")
 
-SCHEMA = {
-    "type": "object",
-    "required": ["query", "limit", "place"],
-    "properties": {
-        "query": {"type": "string", "description": "What to look for.", "maxLength": 500},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5},
-        "ratio": {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5},
-        "order": {"enum": ["near", "far", 3]},
-        "deep": {"type": "boolean"},
-        "since": {"type": "string", "format": "date"},
-        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
-        "place": {
-            "type": "object",
-            "required": ["city"],
-            "properties": {
-                "city": {"type": "string", "default": "Bern"},
-                "zip": {"type": "integer"},
+STOPS: dict[str, Any] = {
+    "type": "array",
+    "minItems": 2,
+    "items": {
+        "type": "object",
+        "required": ["x", "where", "times"],
+        "properties": {
+            "x": {"type": "integer", "default": 7},
+            "note": {"type": "string"},
+            "where": {
+                "type": "object",
+                "required": ["country"],
+                "properties": {"country": {"type": "string", "default": "CH"}},
+            },
+            "times": {"type": "array", "minItems": 2, "items": {"type": "string", "default": "8"}},
+            "guide": {
+                "type": "object",
+                "properties": {"age": {"type": "integer", "default": 30}},
             },
         },
-        "owner": {
-            "type": "object",
-            "properties": {"name": {"type": "string"}, "age": {"type": "integer", "default": 3}},
-        },
-        "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        "maybe": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
     },
 }
-
-
-def page_of(tool: Tool) -> str:
-    return reverse("admin:tools_tool_try", args=[tool.pk])
-
-
-def press(
-    client: Client, tool: Tool, button: str = "_run", value: str = "1", **changes: Any
-) -> Any:
-    """The form as it is shown, with `changes`, by one of its buttons."""
-    data = untouched(client, page_of(tool)) | changes
-    kept = {name: one for name, one in data.items() if one is not None}
-    return client.post(page_of(tool), {**kept, button: value}, follow=True)
+STOP = {"x": 7, "where": {"country": "CH"}, "times": ["8", "8"]}
+TOUR = {
+    "type": "object",
+    "required": ["stops"],
+    "properties": {"stops": STOPS, "more": {**STOPS, "minItems": 0}},
+}
 
 
 def answer(response: Any) -> Any:
@@ -166,6 +155,55 @@ def test_rows_come_and_go_without_a_script(admin_client: Client) -> None:
     assert 'value="second"' in page
 
 
+def test_rows_that_are_required_are_there_with_their_defaults(admin_client: Client) -> None:
+    page = press(admin_client, make_tool(name="tour", input_schema=TOUR))
+    assert arguments(page) == {"stops": [STOP, STOP]}
+
+
+def test_rows_that_are_added_begin_with_their_defaults(admin_client: Client) -> None:
+    tool = make_tool(name="tour", input_schema=TOUR)
+    shown = text(admin_client.get(page_of(tool)))
+    (blank,) = re.findall(r'name="a/more/(__row\d__)/x" value="7"', shown)
+    assert f'name="a/more/{blank}/where/country" value="CH"' in shown
+    assert f'name="a/more/{blank}/times/1" value="8"' in shown
+    # Filled in it would be sent, and with it the whole group.
+    assert f'name="a/more/{blank}/guide/age" value=""' in shown
+    # Without a script, too.
+    added = press(admin_client, tool, "_add", "a/more")
+    assert arguments(resent(admin_client, tool, added)) == {"stops": [STOP, STOP], "more": [STOP]}
+
+
+def resent(client: Client, tool: Tool, page: Any) -> Any:
+    """The form of a page, run as it is."""
+    return client.post(page_of(tool), {**filled_in(page), "_run": "1"}, follow=True)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "rows"),
+    [(0, 1), (1, 1), (3, 3), (10_000, 10), (-2, 1), ("many", 1), (None, 1)],
+)
+def test_a_list_begins_with_as_many_rows_as_it_asks_for_within_reason(
+    admin_client: Client, wanted: Any, rows: int
+) -> None:
+    numbers = {"type": "array", "minItems": wanted, "items": {"type": "integer"}}
+    tool = make_tool(name="sums")
+    schema = {"type": "object", "required": ["n"], "properties": {"n": numbers}}
+    Tool.objects.filter(pk=tool.pk).update(input_schema=schema)
+    shown = text(admin_client.get(page_of(tool)))
+    assert shown.count('name="rows:a/n"') == rows + 1
+    assert 'name="a/n/0" value=""' in shown
+
+
+def test_many_rows_of_many_arguments_begin_with_one(admin_client: Client) -> None:
+    parts = {f"p{one}": {"type": "string", "default": "x"} for one in range(50)}
+    many = {"type": "array", "minItems": 9, "items": {"type": "object", "properties": parts}}
+    schema = {"type": "object", "required": ["rows"], "properties": {"rows": many}}
+    shown = text(admin_client.get(page_of(make_tool(name="wide", input_schema=schema))))
+    assert '<textarea id="arguments-json"' not in shown
+    assert 'name="a/rows/0/p49" value="x"' in shown
+    assert 'name="a/rows/1/p0"' not in shown
+
+
 def test_arguments_can_be_edited_as_one_text_and_back(admin_client: Client) -> None:
     tool = make_tool(name="search", input_schema=SCHEMA)
     page = press(admin_client, tool, "_show", "json", **{"a/query": "sheep"})
@@ -244,6 +282,7 @@ def test_whatever_the_schema_there_is_a_page_that_runs_the_tool(
     Tool.objects.filter(pk=tool.pk).update(input_schema=schema)
     assert admin_client.get(page_of(tool)).status_code == 200
     assert admin_client.post(page_of(tool), {"json": "{}", "_run": "1"}).status_code == 302
+    assert admin_client.post(page_of(tool), {"json": "{}", "_code": "1"}).status_code == 200
 
 
 def test_more_than_a_form_can_hold_is_edited_as_json(admin_client: Client) -> None:
@@ -366,10 +405,19 @@ def test_with_redis_away_a_call_is_made_and_the_page_says_what_is_not_possible(
     try:
         page = admin_client.post(page_of(tool), {"json": '{"n": 1}', "_run": "1"}, follow=True)
         assert "Succeeded in" in text(page)
-        unknown = reverse(
-            "admin:tools_tool_trial", args=[tool.pk, "0d1f6a52-6c5f-4b0e-9d92-3b1f0a6a7c11"]
-        )
-        assert "Redis cannot be reached" in text(admin_client.get(unknown))
+        unknown = [tool.pk, "0d1f6a52-6c5f-4b0e-9d92-3b1f0a6a7c11"]
+        shown = text(admin_client.get(reverse("admin:tools_tool_trial", args=unknown)))
+        assert "Redis cannot be reached" in shown
+        # So does who opens it only now.
+        where = reverse("admin:tools_tool_progress", args=unknown)
+        region = re.search(rf'<div data-follow="{where}".*?</section>', shown, re.DOTALL)
+        assert region, shown
+        assert 'data-busy="yes"' in region[0]
+        assert "Redis cannot be reached" in region[0]
+        # Who has the page open sees the trial again when Redis is back.
+        part = text(admin_client.get(reverse("admin:tools_tool_progress", args=unknown)))
+        assert "Redis cannot be reached" in part
+        assert 'data-busy="yes"' in part
     finally:
         background.close()
         deployment.cache_clear()

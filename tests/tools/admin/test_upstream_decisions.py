@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from django.test import Client
 
@@ -9,6 +11,7 @@ from tests.tools.admin.pages import act, address, text
 from tests.tools.admin.upstream_offers import served, waiting
 from tests.upstream_rows import definition, offers
 from tools.models import UpstreamItem
+from tools.services.approve_upstream import approve
 from tools.services.sync_upstream import record_discovery
 
 __all__ = ["waiting"]
@@ -34,6 +37,35 @@ def test_several_are_shown_before_they_are_approved(
     assert "1 offer approved." in text(done)
     assert "tool four: The server has said something else" in text(done)
     assert served() == {"three"}
+
+
+def test_an_offer_that_keeps_the_page_busy_hides_no_other(
+    admin_client: Client, waiting: list[UpstreamItem]
+) -> None:
+    for item in waiting:
+        approve(item.pk, "admin", seen=item.offered_hash)
+    dice = Random(3)  # noqa: S311 - not for secrets
+    muddled = {
+        f"a{number}": {"description": "".join(dice.choices(".,", k=900))} for number in range(40)
+    }
+    reversed_ = {name: {"description": one["description"][::-1]} for name, one in muddled.items()}
+    sides = [
+        (
+            definition("three", inputSchema={"type": "object", "properties": one}),
+            definition("four", description=said),
+        )
+        for one, said in ((muddled, "Reads one file."), (reversed_, "Reads every file."))
+    ]
+    record_discovery("new", offers(*sides[0]))
+    for item in UpstreamItem.objects.filter(server__slug="new"):
+        if item.undecided:
+            approve(item.pk, "admin", seen=item.offered_hash)
+    record_discovery("new", offers(*sides[1]))
+    chosen = [item.pk for item in UpstreamItem.objects.filter(server__slug="new")]
+    data = {"action": "approve_selected", "_selected_action": chosen}
+    page = text(admin_client.post(address(UpstreamItem, "changelist"), data))
+    assert "Too long to mark word by word what differs: read both." in page
+    assert ">every</ins>" in page
 
 
 def test_several_cannot_be_approved_unseen(

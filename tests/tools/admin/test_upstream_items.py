@@ -8,14 +8,14 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from tests.tools.admin.pages import address, text
-from tests.tools.admin.upstream_offers import CHANGED, changed, served
+from tests.tools.admin.pages import act, address, text
+from tests.tools.admin.upstream_offers import CHANGED, changed, served, waiting
 from tests.upstream_rows import definition, make_upstream, offers
 from tools.models import ItemState, Tool, UpstreamItem, UpstreamServer
 from tools.selectors import load_catalogue
 from tools.services.sync_upstream import record_discovery
 
-__all__ = ["changed"]
+__all__ = ["changed", "waiting"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_url")]
 
@@ -109,6 +109,39 @@ def test_who_may_only_look_cannot_decide(client: Client, changed: UpstreamItem) 
     assert decide(client, changed, "approve").status_code == 403
     assert client.get(address(UpstreamItem, "decide", changed.pk)).status_code == 405
     assert served() == {"one"}
+
+
+def remover(*kinds: str) -> Client:
+    """Somebody who looks at offers and servers, and deletes rows of these kinds."""
+    user = User.objects.create_user("remover", is_staff=True)
+    codenames = ["view_upstreamitem", "view_upstreamserver", *(f"delete_{one}" for one in kinds)]
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_offer_with_a_tool_is_deleted_by_who_may_delete_tools(changed: UpstreamItem) -> None:
+    page = address(UpstreamItem, "delete", changed.pk)
+    client = remover("upstreamitem", "upstreamserver")
+    assert client.post(page, {"post": "yes"}).status_code == 403
+    # Nor by way of its server, alone or among several.
+    server = address(UpstreamServer, "delete", changed.server_id)
+    assert client.post(server, {"post": "yes"}).status_code == 403
+    several = act(client, UpstreamServer, "delete_selected", changed.server)
+    assert several.status_code == 403
+    assert set(Tool.objects.values_list("name", flat=True)) == {"one", "two"}
+    user = User.objects.get()
+    user.user_permissions.add(Permission.objects.get(codename="delete_tool"))
+    client.post(page, {"post": "yes"})
+    assert set(Tool.objects.values_list("name", flat=True)) == {"one"}
+
+
+def test_offer_that_stands_for_nothing_is_deleted_without_that(waiting: list[UpstreamItem]) -> None:
+    item = UpstreamItem(server=waiting[0].server, kind="tool", remote_name="odd", state="waiting")
+    item.save()
+    remover("upstreamitem").post(address(UpstreamItem, "delete", item.pk), {"post": "yes"})
+    assert not UpstreamItem.objects.filter(pk=item.pk).exists()
 
 
 def test_deleted_offer_takes_its_tool_along_and_is_found_anew(

@@ -67,7 +67,10 @@ def test_worker_that_died_does_not_keep_the_page_waiting(
     admin_client: Client, redis_url: str
 ) -> None:
     server = make_upstream()
+    # As long as a worker may live that lost sight of Redis, it may still answer.
     keep(redis_url, server, state="running", began=time.time() - 60)
+    assert "has ended without an answer" not in status_of(admin_client, server)
+    keep(redis_url, server, state="running", began=time.time() - 75)
     assert "has ended without an answer" in status_of(admin_client, server)
 
 
@@ -90,10 +93,15 @@ def test_without_redis_pages_say_so(
     settings.REDIS_URL = f"unix://{tmp_path}/nowhere.sock"
     deployment.cache_clear()
     try:
-        server = make_upstream()
+        server = make_upstream(slug="todo", transport="stdio", command="todo", url="")
         shown = text(admin_client.get(address(UpstreamServer, "change", server.pk)))
         assert "Redis cannot be reached: nobody knows how the connections are" in shown
         assert "no worker can be asked. Start it" in press(admin_client, server, "test")
+        # They go on asking, so that they are right again when it is back.
+        for part in ("status", "log"):
+            shown = text(admin_client.get(address(UpstreamServer, part, server.pk)))
+            assert "Redis cannot be reached" in shown
+            assert 'data-busy="yes"' in shown
         listed = text(admin_client.get(address(UpstreamServer, "changelist")))
         assert "not known: no Redis" in listed
     finally:

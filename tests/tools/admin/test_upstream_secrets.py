@@ -74,3 +74,79 @@ def test_variables_are_kept_for_commands_that_may_have_them(admin_client: Client
     assert (
         "LD_PRELOAD cannot be given to this command; UPSTREAM_COMMANDS allows API_KEY." in refused
     )
+
+
+AGAIN = "does not go along. Enter it again, or switch on"
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        "https://evil.example/mcp",
+        "https://mcp.example.org:8443/mcp",
+        "http://mcp.example.org/mcp",
+        "https://evil.example\\@mcp.example.org/mcp",
+    ],
+)
+def test_stored_headers_do_not_go_along_to_another_origin(admin_client: Client, moved: str) -> None:
+    server = make_upstream()
+    page = page_of(server)
+    submit(admin_client, page, new_headers=f"Authorization: {TOKEN}")
+    refused = text(submit(admin_client, page, url=moved))
+    assert f"{AGAIN} “Forget the stored headers”." in refused
+    assert UpstreamServer.objects.get().url == server.url
+    submit(admin_client, page, url=moved, new_headers="Authorization: other")
+    there = UpstreamServer.objects.get()
+    assert (there.url, json.loads(unseal(there.headers))) == (moved, {"Authorization": "other"})
+
+
+def test_stored_headers_stay_for_another_path_and_can_be_forgotten(admin_client: Client) -> None:
+    page = page_of(make_upstream())
+    submit(admin_client, page, new_headers=f"Authorization: {TOKEN}")
+    submit(admin_client, page, url="https://mcp.example.org/v2/mcp")
+    stored = UpstreamServer.objects.get()
+    assert json.loads(unseal(stored.headers)) == {"Authorization": TOKEN}
+    assert stored.url == "https://mcp.example.org/v2/mcp"
+    submit(admin_client, page, url="https://other.example/mcp", forget_headers="on")
+    stored = UpstreamServer.objects.get()
+    assert (stored.url, stored.headers) == ("https://other.example/mcp", "")
+
+
+def test_stored_headers_do_not_go_along_by_way_of_a_program(admin_client: Client) -> None:
+    page = page_of(make_upstream())
+    submit(admin_client, page, new_headers=f"Authorization: {TOKEN}")
+    submit(admin_client, page, transport="stdio", command="notes")
+    assert UpstreamServer.objects.get().url == ""
+    back = {"transport": "streamable_http", "url": "https://evil.example/mcp"}
+    assert f"{AGAIN} “Forget the stored headers”." in text(submit(admin_client, page, **back))
+    assert UpstreamServer.objects.get().transport == "stdio"
+
+
+def test_stored_variables_do_not_go_along_to_another_program(admin_client: Client) -> None:
+    page = page_of(make_upstream(transport="stdio", command="files", url=""))
+    submit(admin_client, page, new_environment=f"API_KEY={VARIABLE}")
+    refused = text(submit(admin_client, page, command="notes"))
+    assert "was entered for another command and does not go along" in refused
+    assert UpstreamServer.objects.get().command == "files"
+    submit(admin_client, page, command="notes", forget_environment="on")
+    stored = UpstreamServer.objects.get()
+    assert (stored.command, stored.environment) == ("notes", "")
+
+
+@pytest.mark.parametrize("url", ["", "https://todo.example/" + "h" * 2000])
+def test_address_that_is_none_is_told_alone(admin_client: Client, url: str) -> None:
+    server = make_upstream()
+    page = page_of(server)
+    submit(admin_client, page, new_headers=f"Authorization: {TOKEN}")
+    shown = submit(admin_client, page, url=url)
+    assert set(shown.context["adminform"].form.errors) == {"url"}
+    assert UpstreamServer.objects.get().url == server.url
+
+
+def test_missing_command_is_told_alone(admin_client: Client) -> None:
+    server = make_upstream(transport="stdio", command="files", url="")
+    page = page_of(server)
+    submit(admin_client, page, new_environment=f"API_KEY={VARIABLE}")
+    shown = submit(admin_client, page, command="")
+    assert set(shown.context["adminform"].form.errors) == {"command"}
+    assert UpstreamServer.objects.get().command == "files"

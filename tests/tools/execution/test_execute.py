@@ -61,7 +61,7 @@ def test_a_row_tells_the_call(door: RestDoor, backend: FakeBackend) -> None:
     assert row.source == "http_api"
     assert row.duration_ms is not None
     assert row.duration_ms >= 0
-    assert set(row.stages) == {"validation", "rate", "backend", "budget"}
+    assert set(row.stages) == {"validation", "rate", "cache", "slot", "backend", "budget"}
     assert json.loads(row.response.body) == body["data"]
     assert str(row.response.response_id) == body["request_id"]  # S0-051
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -61,3 +62,27 @@ def test_an_event_with_a_bug_in_it_does_not_hang_its_call(tmp_path: Path) -> Non
     call_id = str(time_ordered_uuid())
     write_all(tmp_path, {"kind": "close", "call_id": call_id})
     assert ToolRequest.objects.count() == 0
+
+
+def waits_for_locks() -> list[str]:
+    """How long each connection that lies in the pool would wait for a lock."""
+    connection.close()
+    # Django's stubs know of no pool.
+    wrapper: Any = connection
+    pool = wrapper.pool
+    borrowed = [pool.getconn() for _ in range(pool.get_stats()["pool_available"])]
+    try:
+        return [one.execute("SHOW lock_timeout").fetchone()[0] for one in borrowed]
+    finally:
+        for one in borrowed:
+            one.rollback()
+            pool.putconn(one)
+
+
+@pytest.mark.on_database("postgresql")
+def test_whoever_borrows_the_connection_next_waits_as_long_as_ever(tmp_path: Path) -> None:
+    write_all(tmp_path, closing(str(time_ordered_uuid())))
+    assert ToolRequest.objects.count() == 1
+    found = waits_for_locks()
+    assert found
+    assert set(found) == {"0"}

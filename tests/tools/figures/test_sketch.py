@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tools.figures import Sketch
+from tools.figures.sketch import may_reach
 
 SHARES = (0.0, 0.01, 0.25, 0.50, 0.95, 0.99, 1.0)
 # From a fraction of a microsecond to years, in milliseconds, and nothing at all.
@@ -30,6 +31,7 @@ def merged(*parts: Sequence[float]) -> Sketch:
 
 
 @given(st.lists(ANY, min_size=1, max_size=100))
+@example([1.76748725410733e308, 1.7851621266484034e308])
 def test_every_percentile_is_within_one_percent_of_the_value_of_its_rank(
     values: list[float],
 ) -> None:
@@ -58,6 +60,33 @@ def test_it_does_not_matter_which_parts_are_added_up_first(
     for text in (Sketch(one).written(), last.written()):
         right.merge(text)
     assert left.written() == right.written()
+
+
+@given(LISTS, LISTS, VALUES, st.sampled_from(SHARES))
+def test_what_cannot_reach_a_value_has_a_lower_percentile(
+    left: list[float], right: list[float], value: float, share: float
+) -> None:
+    parts = merged(left), merged(right)
+    both = merged(left, right)
+    may = may_reach(value, share, parts, len(left) + len(right))
+    (found,) = both.percentiles([share])
+    if found is not None and not may:
+        assert found < value
+    # Close to it nothing is left out, and far from it nothing is kept.
+    if found:
+        assert may_reach(found, share, parts, both.count)
+        assert not may_reach(found * 1.1, share, parts, both.count)
+
+
+@given(LISTS, LISTS, VALUES)
+def test_values_are_counted_alike_before_and_after_they_are_put_together(
+    left: list[float], right: list[float], value: float
+) -> None:
+    parts, whole = merged(left, right), Sketch([*left, *right])
+    before = parts.count, parts.within(value)
+    assert before == (whole.count, whole.within(value))
+    assert parts.buckets == whole.buckets
+    assert (parts.count, parts.within(value)) == before
 
 
 def test_without_values_there_is_no_percentile_and_nothing_to_write() -> None:

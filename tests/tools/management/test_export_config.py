@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import os
+from errno import EPIPE
 from io import StringIO
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from django.core.management import CommandError, call_command
+from typing_extensions import override
 
 from tests.factories import make_service, make_tool
 from tests.tools.test_conf import EXAMPLE
 from tools.services.apply_config import apply_config, read_document
 
 pytestmark = pytest.mark.django_db
+
+
+class Closed(StringIO):
+    """What a pipe is when the program behind it has gone."""
+
+    @override
+    def write(self, _text: str) -> NoReturn:
+        raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
 
 
 def run(*arguments: str) -> str:
@@ -52,3 +64,9 @@ def test_faults_are_told(tmp_path: Path) -> None:
     make_service()
     with pytest.raises(CommandError, match="cannot be written"):
         run("--output", str(tmp_path / "missing" / "service.yaml"))
+
+
+def test_an_output_that_takes_nothing_is_named() -> None:
+    make_service()
+    with pytest.raises(CommandError, match=r"^Standard output cannot be written: .*Broken pipe"):
+        call_command("export_config", stdout=Closed())

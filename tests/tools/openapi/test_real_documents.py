@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.tools.openapi.real_documents import DOCUMENTS, real_text
+from tools.models.http_rules import operation_faults
 from tools.openapi import Imported, ImportedOperation, diff, operations, read_document
 from tools.openapi.document import Document
 from tools.operations import STYLES, Place
@@ -68,6 +69,15 @@ def check_parameters(tool: ImportedOperation) -> None:
     assert in_path == set(re.findall(r"\{([^{}]+)\}", tool.operation.path))
     assert all(one.written_as in STYLES[one.place] for one in parameters if one.place in STYLES)
     assert ImportedOperation.from_json(tool.to_json()) == tool
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_operation_that_is_offered_can_be_saved(
+    name: str, read: Mapping[str, Imported]
+) -> None:
+    for tool in read[name].operations:
+        found = operation_faults(tool.operation.to_json(), tool.input_schema)
+        assert not any(found.values()), (tool.key, found)
 
 
 def test_reasons_tell_what_to_do(read: Mapping[str, Imported]) -> None:

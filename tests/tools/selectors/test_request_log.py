@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +13,18 @@ from django.db import connection
 
 from tests.tools.log_rows import NOW, row
 from tools.models import ToolRequest
-from tools.selectors.request_log import Cursor, Page, Sought, count, page, pages, stream, way_to
+from tools.selectors.request_log import (
+    Cursor,
+    Page,
+    Sought,
+    Way,
+    count,
+    page,
+    pages,
+    step,
+    stream,
+    way_to,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -121,6 +132,30 @@ def read_back(way: Any) -> list[Page]:
 
 def keys(rows: Any) -> list[Any]:
     return [call.pk for call in rows]
+
+
+def steps(way: Way, place: Cursor, *, forward: bool) -> Iterator[Any]:
+    """The keys of all calls from a place on, one step at a time."""
+    while True:
+        found = step(way, place, forward=forward)
+        if found.call is not None:
+            yield found.call.pk
+        elif found.stopped is None:
+            return
+        place = found.stopped or Cursor.at(found.call)
+
+
+def test_steps_from_any_call_meet_each_other_call_once_in_order(
+    calls: list[ToolRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PIECES", (2, 9))
+    monkeypatch.setattr(pages, "SLOW_PIECES", (3,))
+    for name, (sought, matches) in SOUGHT.items():
+        for number in (0, len(calls) // 2, len(calls) - 1):
+            place, way = Cursor.at(calls[number]), way_to(sought)
+            older, newer = calls[number + 1 :], calls[:number][::-1]
+            assert list(steps(way, place, forward=False)) == keys(filter(matches, older)), name
+            assert list(steps(way, place, forward=True)) == keys(filter(matches, newer)), name
 
 
 def test_pages_hold_each_call_once_in_order(

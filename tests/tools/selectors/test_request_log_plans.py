@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -33,7 +34,9 @@ def seeded(django_db_setup: None, django_db_blocker: Any) -> Iterator[Seeded]:
     from django.db import transaction
 
     with django_db_blocker.unblock(), transaction.atomic():
-        made = seed_journal(rows=4_000, tools=20, callers=10, days=2.0)
+        # Up to noon at any time of the day: which index is cheaper depends on how full the days are.
+        noon = datetime.now(UTC).replace(hour=12, minute=0) - timedelta(days=1)
+        made = seed_journal(rows=4_000, tools=20, callers=10, days=2.0, until=noon)
         if connection.vendor == "postgresql":
             # A day this short would be read as a whole, whatever indexes there are.
             with connection.cursor() as cursor:
@@ -87,6 +90,18 @@ def test_a_later_page_begins_at_its_place(seeded: Seeded) -> None:
         told = plan(ordered(way, place.older(way.rows))[:51])
         assert not whole_table(told)
         assert "received_at" in told.replace("journal_by_arrival", "").replace("DESC", "")
+
+
+@pytest.mark.parametrize("index", [name for name in WAYS if name != "journal_still_open"])
+def test_a_step_from_a_call_to_the_next_takes_the_index_of_its_way(
+    seeded: Seeded, index: str
+) -> None:
+    way = way_to(WAYS[index])
+    place = Cursor.at(way_to(Sought()).rows.order_by("received_at")[2_000])
+    for forward, rows in ((False, place.older(way.rows)), (True, place.newer(way.rows))):
+        told = plan(ordered(way, rows, forward)[:1])
+        assert index in told
+        assert not whole_table(told)
 
 
 def test_ids_are_found_by_their_indexes(seeded: Seeded) -> None:

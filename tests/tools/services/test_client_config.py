@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tools.services.client_config import CLIENTS, TRANSPORTS, Connection, Launch
 
 LAUNCH = Launch("/venv/bin/python", "/srv/manage.py", {"VAR_DIR": "/srv/state"}, ("DATABASE_URL",))
 JSON_CLIENTS = ("claude-code", "claude-desktop", "cursor", "vscode")
+SHELL_CLIENTS = ("rest", "chat")
 
 
 def connection(**overrides: Any) -> Connection:
@@ -43,6 +45,13 @@ def test_every_text_is_complete_and_can_be_parsed(
     if client in JSON_CLIENTS:
         assert setup.language == "json"
         json.loads(setup.text)
+    elif client == "other":
+        assert setup.language == "text"
+        assert all(re.fullmatch(r"[A-Z][a-z]+: +\S.*", one) for one in setup.text.splitlines())
+    elif client in SHELL_CLIENTS:
+        assert setup.language == "sh"
+        checked = subprocess.run(["/bin/sh", "-n"], input=setup.text, text=True, check=False)
+        assert checked.returncode == 0
     else:
         assert setup.language == "python"
         compile(ast.parse(setup.text), client, "exec")
@@ -141,6 +150,51 @@ def test_claude_codes_command_says_the_same_as_its_file(transport: Transport) ->
         assert words[-2:] == ["--header", f"Authorization: {written['headers']['Authorization']}"]
 
 
+def lines(client: str, **overrides: Any) -> list[str]:
+    return CLIENTS[client](connection(**overrides)).text.splitlines()
+
+
+def test_other_clients_are_told_the_name_the_address_the_transport_and_the_header() -> None:
+    assert lines("other", toolset="reports", key_variable="AGENT_KEY") == [
+        "Name:         reports",
+        "Transport:    Streamable HTTP",
+        "Address:      https://tools.example.com/mcp/reports",
+        "Header:       Authorization: Bearer paste-your-key-here",
+    ]
+    assert lines("other", transport=Transport.SSE)[1:] == [
+        "Transport:    HTTP + SSE",
+        "Address:      https://tools.example.com/sse",
+    ]
+    assert lines("other", transport=Transport.STDIO, key_variable="AGENT_KEY")[1:] == [
+        "Transport:    stdio",
+        "Command:      /venv/bin/python",
+        "Argument:     /srv/manage.py",
+        "Argument:     mcp_stdio",
+        "Environment:  VAR_DIR=/srv/state",
+        "Environment:  DATABASE_URL=paste-its-value-here",
+        "Environment:  CONTROL_PLANE_KEY=paste-your-key-here",
+    ]
+
+
+def test_rest_lists_the_tools_and_calls_one_at_the_address_of_the_service() -> None:
+    whole = CLIENTS["rest"](connection(base_url="https://example.com/at/mcp", key_variable="K"))
+    listed, called = whole.text.split("\n\n")
+    assert listed == 'curl -s https://example.com/at/tools -H "X-API-Key: $K"'
+    words = shlex.split(called)
+    assert words[:3] == ["curl", "-s", "https://example.com/at/call-tool"]
+    assert json.loads(words[-1]) == {"tool": "TOOL_NAME", "arguments": {}}
+    assert "X-API-Key: $K" in words
+    of_reports = CLIENTS["rest"](connection(toolset="reports")).notes
+    assert "REST has no address for one toolset, so reports is not alone." in of_reports
+
+
+def test_the_chat_is_given_the_address_and_a_key_of_its_own_variable() -> None:
+    assert lines("chat") == ["MCP_URL=https://tools.example.com/mcp make chat"]
+    assert lines("chat", toolset="reports", key_variable="AGENT_KEY") == [
+        'MCP_URL=https://tools.example.com/mcp/reports MCP_API_KEY="$AGENT_KEY" make chat'
+    ]
+
+
 def test_launch_passes_settings_on_and_names_what_may_be_secret(tmp_path: Path) -> None:
     environ = {
         "VAR_DIR": f"{tmp_path}/a/../state",
@@ -168,6 +222,9 @@ SECTIONS = {
     "vscode": "## VS Code",
     "langchain": "## LangChain",
     "openai-agents": "## OpenAI Agents SDK",
+    "other": "## Any other MCP client",
+    "rest": "## REST",
+    "chat": "## This project's chat",
 }
 
 

@@ -39,6 +39,13 @@ def test_tool_whose_arguments_cannot_be_made_up_comes_last() -> None:
     assert shown_for(hard, easy) == "b_easy"
 
 
+def test_tool_that_may_delete_something_comes_after_all_others() -> None:
+    deletes = make_tool(name="a_deletes", source="http_api", destructive=True)
+    hard = make_tool(name="b_hard", source="http_api", input_schema=NEEDS_PATTERN)
+    assert shown_for(deletes, hard) == "b_hard"
+    assert shown_for(deletes) == "a_deletes"
+
+
 def test_nothing_is_shown_that_the_client_may_not_call() -> None:
     make_tool(name="plain", source="http_api")
     off = make_tool(name="off", source="http_api", enabled=False)

@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 
 from tests.factories import make_corpus, make_pipeline, make_tool
-from tools.models import Corpus, Document, IndexVersion, PipelineConfig, Tool
+from tools.models import Corpus, Document, IndexVersion, PipelineConfig, QuestionSet, Tool
 from tools.models.corpora import VersionState
 from tools.services.corpora import build_index, remove_document
-from tools.services.demo_corpus import demo_files, demo_state, fill_demo
+from tools.services.demo_corpus import QUESTIONS, demo_files, demo_state, fill_demo
+from tools.services.question_sets import unknown_documents
 from tools.services.seed_demo import seed_demo
 from tools.services.seed_pipelines import DEMO_CORPUS, SEEDED, seed_pipelines
 from tools.techniques import input_schema, techniques
 
 pytestmark = pytest.mark.django_db
 
+PROJECT = Path(__file__).resolve().parents[3]
 CONTRACT = (*SEEDED, "health_check", "metrics")
 
 
@@ -75,8 +77,7 @@ def test_a_taken_name_is_told_and_the_others_are_created() -> None:
 
 
 def test_demo_is_the_projects_own_articles_and_pages() -> None:
-    root = Path(__file__).resolve().parents[3]
-    names = [name for name, _ in demo_files(root)]
+    names = [name for name, _ in demo_files(PROJECT)]
     assert "docs/tutorial/first-tool-call.md" in names
     # Its answers are to come from what the reader uploads.
     assert "docs/tutorial/first-morning-in-the-admin.md" not in names
@@ -119,6 +120,30 @@ def test_changed_files_are_renewed_and_removed_documents_stay_away(project: Path
         "docs/how-to/keys.md",
     ]
     assert b"stones" in bytes(Document.objects.get(name="articles/otters.md").content)
+
+
+def test_pipelines_can_be_measured_on_the_demo_at_once() -> None:
+    seed_pipelines()
+    fill_demo(PROJECT)
+    asked = QuestionSet.objects.get()
+    assert asked.corpus.slug == DEMO_CORPUS
+    assert asked.questions.count() >= 20
+    assert unknown_documents(asked) == []
+    # Who does without them is not given them again.
+    asked.delete()
+    fill_demo(PROJECT)
+    assert not QuestionSet.objects.exists()
+
+
+def test_a_set_of_questions_with_the_name_of_the_demos_is_left_alone(project: Path) -> None:
+    seed_pipelines()
+    (project / QUESTIONS).write_text(
+        '[{"question": "Who holds hands?", "articles": ["otters.md"]}]'
+    )
+    own = QuestionSet.objects.create(name="demo", corpus=make_corpus(slug="own"))
+    assert fill_demo(project) is not None
+    assert QuestionSet.objects.get() == own
+    assert not own.questions.exists()
 
 
 def test_without_a_demo_corpus_there_is_nothing_to_fill(project: Path) -> None:

@@ -31,6 +31,7 @@ from tools.selectors.figures import (
     each,
 )
 from tools.selectors.hours import tool_hours
+from tools.selectors.leaders import Leaders, leaders
 from tools.services import fold_figures as folding
 from tools.services import sum_figures as summing
 from tools.services.fold_figures import fold_figures
@@ -113,9 +114,23 @@ def test_the_cheap_questions_are_answered_as_the_others() -> None:
             together = replace(all_calls(since, now), by_tool=whole.total.by_tool)
             assert rounded(together) == rounded(whole.total)
             assert shown(each(By.TOOL, since, now)) == shown(whole.groups)
+            assert_leading(leaders(By.TOOL, since, now, most=2, least_calls=2), whole.groups)
             callers = call_figures(since, now, by=By.CALLER, most=2).groups
             assert shown(busiest(By.CALLER, since, now, 2)) == shown(callers)
         fold_figures(now)
+
+
+def assert_leading(found: Leaders, groups: Mapping[str, CallStatistics]) -> None:
+    """They are the first two of everything told, put in order."""
+    judged = [(name, one) for name, one in groups.items() if one.total >= 2]
+    slow = sorted(judged, key=lambda item: (-(item[1].p95_ms or 0), item[0]))
+    failing = sorted(
+        [(name, one) for name, one in judged if one.error_rate],
+        key=lambda item: (-item[1].error_rate, -item[1].total, item[0]),
+    )
+    assert shown(found.busiest) == shown(groups)[:2]
+    assert shown(found.slowest) == shown(dict(slow))[:2]
+    assert shown(found.failing) == shown(dict(failing))[:2]
 
 
 def shown(groups: Mapping[str, CallStatistics]) -> list[tuple[Any, ...]]:

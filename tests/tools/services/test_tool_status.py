@@ -18,6 +18,8 @@ from tools.services import tool_status as told
 from tools.services.tool_status import (
     ToolStatus,
     flawed_tools,
+    index_faults,
+    listed_faults,
     source_faults,
     tool_faults,
     tool_status,
@@ -121,8 +123,13 @@ def test_many_tools_have_the_status_that_each_has_by_itself() -> None:
     make_version(make_pipeline(pipeline_name="basic").corpus, state="active")
     call_command("seed_nsip", stdout=io.StringIO())
     tools = list(Tool.objects.all())
-    found = tool_statuses(tools)
+    faults = listed_faults(tools)
+    # Shorter than each says it by itself, but as many.
+    assert {key: len(told) for key, told in faults.items()} == {
+        tool.pk: len([*index_faults(tool), *tool_faults(tool)]) for tool in tools
+    }
+    found = tool_statuses(tools, faults)
     assert found == {tool.name: tool_status(tool) for tool in tools}
     assert set(found.values()) == set(ToolStatus)
     assert (found["rag_basic"], found["rag_crag"]) == ("healthy", "unavailable")
-    assert tool_statuses([]) == {}
+    assert tool_statuses([], {}) == {}

@@ -8,6 +8,7 @@ import pytest
 
 from tests.upstream_rows import definition
 from tools.upstreams.differences import MOST_COMPARED, Difference, differences
+from tools.upstreams.matching import Budget
 
 
 def changed(**changes: Any) -> list[Difference]:
@@ -73,20 +74,30 @@ def test_hidden_characters_are_made_visible_in_texts_and_in_names() -> None:
 
 
 def test_parts_say_word_by_word_what_is_on_one_side_alone() -> None:
-    old, new = Difference("description", "Reads one file.", "Reads every file.").parts()
+    found = Difference("description", "Reads one file.", "Reads every file.").parts(Budget())
+    old, new, compared = found
+    assert compared
     assert old == [(False, "Reads "), (True, "one"), (False, " file.")]
     assert new == [(False, "Reads "), (True, "every"), (False, " file.")]
 
 
 def test_parts_together_are_the_texts() -> None:
     found = Difference("description", "a b\nc", "a  c d")
-    assert tuple("".join(text for _, text in side) for side in found.parts()) == (
+    assert tuple("".join(text for _, text in side) for side in found.parts(Budget())[:2]) == (
         "a b\nc",
         "a  c d",
     )
-    assert Difference("title", None, "One").parts() == ([], [(True, "One")])
+    assert Difference("title", None, "One").parts(Budget()) == (
+        [],
+        [(True, "One")],
+        True,
+    )
 
 
 def test_very_long_texts_are_not_compared_word_by_word() -> None:
     long = "word " * MOST_COMPARED
-    assert Difference("description", long, "short").parts() == ([(True, long)], [(True, "short")])
+    assert Difference("description", long, "short").parts(Budget()) == (
+        [(True, long)],
+        [(True, "short")],
+        False,
+    )

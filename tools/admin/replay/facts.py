@@ -19,8 +19,8 @@ class Fact:
     change: str = ""
 
 
-def fact_rows(row: ToolRequest, trial: Trial) -> list[Fact]:
-    """Status, time, tokens and size, then and now."""
+def fact_rows(row: ToolRequest, trial: Trial, caller: str) -> list[Fact]:
+    """Status, time, tokens and size, then and now; `caller` is who called then, for people."""
     outcome = trial.outcome or Outcome(success=False)
     status = outcome.status or trial.state.value
     return [
@@ -36,7 +36,7 @@ def fact_rows(row: ToolRequest, trial: Trial) -> list[Fact]:
         _counted("Tokens after the budget", row.tokens_after, outcome.tokens_after),
         _counted("Characters of the answer", row.response_bytes, outcome.response_bytes),
         Fact("From the cache", _yes(row.cache_hit), _yes(_hit(outcome))),
-        Fact("Caller", row.caller, f"admin:{trial.username}"),
+        Fact("Caller", caller, f"admin:{trial.username}"),
     ]
 
 

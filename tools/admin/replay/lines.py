@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Final
 
 from tools.admin.upstream_diff import Piece, pieces
 from tools.upstreams.characters import visible
 from tools.upstreams.differences import Difference
+from tools.upstreams.matching import Budget, Run, runs
 
 CONTEXT: Final = 3
-# Comparing takes time with the square of it; what is beyond is left out, and the page says so.
+# What is beyond is left out, and the page says so.
 MOST_LINES: Final = 2000
 
 
@@ -41,12 +41,15 @@ def compare(old: str, new: str) -> Compared:
     cut = len(before) > MOST_LINES or len(after) > MOST_LINES
     before, after = before[:MOST_LINES], after[:MOST_LINES]
     rows: list[Row] = []
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for kind, start, end, first, last in matcher.get_opcodes():
+    budget = Budget()
+    # Too much to find out what was moved: then each line stands beside the one of its number.
+    beside: list[Run] = [("replace", 0, len(before), 0, len(after))]
+    found = runs(before, after, budget, skip_frequent=True) or beside
+    for kind, start, end, first, last in found:
         if kind == "equal":
             rows += _alike(before[start:end], first=not rows, last=end == len(before))
         else:
-            rows += _changed(before[start:end], after[first:last])
+            rows += _changed(before[start:end], after[first:last], budget)
     return Compared(rows, old == new, cut)
 
 
@@ -67,10 +70,13 @@ def _same(line: str) -> Row:
     return Row("same", shown, shown)
 
 
-def _changed(old: list[str], new: list[str]) -> Iterator[Row]:
+def _changed(old: list[str], new: list[str], budget: Budget) -> Iterator[Row]:
     paired = min(len(old), len(new))
     for one, other in zip(old[:paired], new[:paired], strict=True):
-        left, right = Difference("", visible(one), visible(other)).parts()
+        if one == other:
+            yield _same(one)
+            continue
+        left, right, _ = Difference("", visible(one), visible(other)).parts(budget)
         yield Row("changed", list(pieces(left, marks=True)), list(pieces(right, marks=True)))
     yield from (Row("removed", old=_whole(line)) for line in old[paired:])
     yield from (Row("added", new=_whole(line)) for line in new[paired:])

@@ -21,19 +21,21 @@ from tools.admin.replay.answers import kept_answer, new_answer, obstacle_of
 from tools.admin.replay.facts import fact_rows
 from tools.admin.replay.lines import compare
 from tools.admin.request_log.answers import SEES_ANSWERS
+from tools.admin.request_log.words import shown_caller
 from tools.admin.try_it.page import (
     LOOK_EVERY,
     PERMISSION,
     SEES_CALLS,
     base_url,
-    not_found,
     run,
+    unseen,
     username,
 )
 from tools.admin.try_it.result import shown_trial
 from tools.contracts import FINAL_STATES
 from tools.execution.trials import Trial, find_trial
 from tools.models import Tool, ToolRequest
+from tools.selectors.live import caller_names
 
 MAY_REPLAY: Final = (PERMISSION, SEES_CALLS)
 # How long the row of the new call is waited for; it is written a moment after the answer.
@@ -92,6 +94,7 @@ class ReplayView(UnfoldModelAdminViewMixin, TemplateView):
         context: dict[str, Any] = super().get_context_data(**kwargs)
         context |= {
             "call": row,
+            "caller": shown_caller(row, caller_names([row.caller])),
             "tool": tool,
             # Those of a tool that is gone are reached all the same.
             "tool_pk": 0 if tool is None else tool.pk,
@@ -100,22 +103,23 @@ class ReplayView(UnfoldModelAdminViewMixin, TemplateView):
             "changed_since": tool is not None and tool.updated_at > row.received_at,
             "fill_in": "" if tool is None else _fill_in(tool, row),
         }
-        return context | self._trial(row, tool)
+        return context | self._trial(row, tool, context["caller"])
 
-    def _trial(self, row: ToolRequest, tool: Tool | None) -> dict[str, Any]:
+    def _trial(self, row: ToolRequest, tool: Tool | None, caller: str) -> dict[str, Any]:
         trial_id = self.kwargs.get("trial")
         if trial_id is None:
             return {}
         trial = find_trial(str(trial_id), username(self.request))
         if trial is None:
-            return {"notice": not_found()}
+            return unseen() | {"asked_for": trial_id}
         if trial.replay_of != str(row.pk):
             raise Http404
         shown = shown_trial(trial, base_url(self.request))
         if trial.running:
             return shown
         seen = self.request.user.has_perm(SEES_ANSWERS)
-        return shown | _compared(row, trial, tool, seen=seen)
+        beside = {"facts_beside": fact_rows(row, trial, caller)}
+        return shown | beside | _compared(row, trial, tool, seen=seen)
 
 
 def _compared(row: ToolRequest, trial: Trial, tool: Tool | None, *, seen: bool) -> dict[str, Any]:
@@ -125,7 +129,6 @@ def _compared(row: ToolRequest, trial: Trial, tool: Tool | None, *, seen: bool) 
     return {
         "old": old,
         "new": new,
-        "facts_beside": fact_rows(row, trial),
         "compared": compare(old.text, new.text) if old.whole and new.whole else None,
         "begins_alike": bool(old.text) and not old.whole and _begins(new.text, old.text),
     }

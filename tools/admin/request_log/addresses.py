@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from functools import cache
 from typing import Any, Final
@@ -13,6 +14,7 @@ LIST: Final = "admin:tools_toolrequest_changelist"
 ONE: Final = "admin:tools_toolrequest_change"
 EXPORT: Final = "admin:tools_toolrequest_export"
 FAILED: Final = {"status__in": "failure,timeout"}
+SHORTENED: Final = {"shortened": "True"}
 
 
 def calls(since: datetime | None = None, until: datetime | None = None, **filters: str) -> str:
@@ -30,6 +32,13 @@ def _page(prefix: str) -> str:
     return reverse(LIST)
 
 
+def taking(milliseconds: float | None) -> dict[str, str]:
+    """The filter that leaves the calls of at least this time, which was measured within 1 %."""
+    if milliseconds is None:
+        return {}
+    return {"duration_ms__gte": f"{math.floor(milliseconds * 9.9) / 10:.1f}"}
+
+
 def running() -> str:
     """The calls that have not ended."""
     return calls(finished_at__isnull="True")
@@ -38,6 +47,11 @@ def running() -> str:
 def of_tool(name: str, since: datetime | None = None, until: datetime | None = None) -> str:
     """The calls of one tool."""
     return calls(since, until, tool__exact=name)
+
+
+def unfinished(tool: str) -> str:
+    """The calls of one tool that have not ended: those that run, and those that wait."""
+    return calls(tool__exact=tool, finished_at__isnull="True")
 
 
 def of_caller(caller: str, since: datetime | None = None, until: datetime | None = None) -> str:

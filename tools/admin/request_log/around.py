@@ -1,4 +1,4 @@
-"""What is around a call: its neighbours, its tool and its caller, and the calls it belongs with."""
+"""What is around a call: its tool and its caller, and the calls it belongs with."""
 
 from __future__ import annotations
 
@@ -9,25 +9,13 @@ from typing import Final
 from django.urls import reverse
 
 from tools.admin.request_log import addresses
+from tools.admin.request_log.fields import is_findable
 from tools.models import ApiClient, Tool, ToolRequest
-from tools.selectors.request_log import Cursor
 
 AROUND: Final = timedelta(minutes=5)
 _CLIENT: Final = "client:"
 May = Callable[[str], bool]
 Link = tuple[str, str]
-
-
-def neighbours(row: ToolRequest) -> dict[str, str]:
-    """The pages of the calls that arrived before and after."""
-    rows, place = ToolRequest.objects.all(), Cursor.at(row)
-    earlier = place.older(rows).order_by("-received_at", "-pk")
-    later = place.newer(rows).order_by("received_at", "pk")
-    found = {
-        "earlier": earlier.values_list("pk", flat=True).first(),
-        "later": later.values_list("pk", flat=True).first(),
-    }
-    return {name: addresses.one(pk) for name, pk in found.items() if pk is not None}
 
 
 def links(row: ToolRequest, may: May) -> list[Link]:
@@ -47,12 +35,18 @@ def links(row: ToolRequest, may: May) -> list[Link]:
 
 
 def _tool(row: ToolRequest, may: May) -> Iterator[Link]:
-    if row.tool_id:
+    if is_findable(row.tool_id):
         yield f"Calls of {row.tool_id}", addresses.of_tool(row.tool_id)
-    if may("tools.view_tool"):
-        found = Tool.objects.filter(name=row.tool_id).values_list("pk", flat=True).first()
-        if found is not None:
-            yield f"Tool {row.tool_id}", reverse("admin:tools_tool_change", args=[found])
+    if page := tool_page(row.tool_id, may):
+        yield f"Tool {row.tool_id}", page
+
+
+def tool_page(name: str, may: May) -> str:
+    """The page of the tool, if there is one and the person may look at it."""
+    if not name or not may("tools.view_tool"):
+        return ""
+    found = Tool.objects.filter(name=name).values_list("pk", flat=True).first()
+    return "" if found is None else reverse("admin:tools_tool_change", args=[found])
 
 
 def _client(row: ToolRequest, may: May) -> Iterator[Link]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.views.generic import View
 from unfold.views import UnfoldModelAdminViewMixin
@@ -19,13 +19,14 @@ from tools.admin.request_log import addresses, formats
 from tools.admin.request_log.answers import SEES_ANSWERS
 from tools.admin.request_log.form import FilterForm
 from tools.admin.request_log.formats import COLUMNS, FORMATS, Portion
+from tools.admin.slow_pages import Place, take_place, too_many
 from tools.models import ToolRequest, ToolResponse
 from tools.models.audit import Action
 from tools.selectors.live import caller_names
 from tools.selectors.request_log import stream, way_to
 from tools.services.audit.recording import record_action
 
-# A file that is fetched slowly keeps a thread of the admin all the while.
+# A file that is fetched slowly keeps a thread of the admin all the while; half of the slow pages may be such.
 MOST_AT_ONCE: Final = 2
 BUSY: Final = "Two exports are under way. Wait until one of them is done, then export again."
 
@@ -50,16 +51,21 @@ class ExportView(UnfoldModelAdminViewMixin, View):
             return redirect(f"{addresses.calls()}?{query.urlencode()}")
         media, ending, written = FORMATS[kind]
         note = f"As {kind}, {'with' if answers else 'without'} answers. Filters: {query.urlencode() or 'none'}."
-        # Before a place is taken, which a failure here would not give back.
-        record_action(Action.EXPORTED, "request log", "request log", note=note)
         if not _places.acquire(blocking=False):
-            busy = HttpResponse(BUSY, status=503, content_type="text/plain; charset=utf-8")
-            busy["Retry-After"] = "30"
-            return busy
-        parts = written(_rows(form, answers=answers), answers)
+            return too_many(request, BUSY, 30)
+        if (place := take_place()) is None:
+            _places.release()
+            return too_many(request)
+        held = _Held(written(_rows(form, answers=answers), answers), place)
+        try:
+            # Not before there is a place: what was refused took nothing away.
+            record_action(Action.EXPORTED, "request log", "request log", note=note)
+        except BaseException:
+            held.close()
+            raise
         name = f"calls-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.{ending}"
         return StreamingHttpResponse(
-            _Held(parts),
+            held,
             content_type=f"{media}; charset=utf-8",
             headers={
                 "Content-Disposition": f'attachment; filename="{name}"',
@@ -71,10 +77,11 @@ class ExportView(UnfoldModelAdminViewMixin, View):
 
 
 class _Held:
-    """What is sent, with a place among the exports that is given back at its end, however it comes."""
+    """What is sent, with places among exports and slow pages that are given back at its end, however it comes."""
 
-    def __init__(self, parts: Iterator[str]) -> None:
+    def __init__(self, parts: Iterator[str], place: Place) -> None:
         self._parts = parts
+        self._place = place
         self._open = True
 
     def __iter__(self) -> Iterator[bytes]:
@@ -85,6 +92,7 @@ class _Held:
         if self._open:
             self._open = False
             _places.release()
+            self._place.give_back()
 
 
 def _rows(form: FilterForm, *, answers: bool) -> Iterator[Portion | str]:

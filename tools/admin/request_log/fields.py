@@ -9,6 +9,8 @@ from typing import Any, Final
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.functional import lazy
+from django.utils.text import format_lazy
 from typing_extensions import override
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -19,6 +21,7 @@ LONGEST_TEXT: Final = 200
 NO_TIME: Final = "Not a time. Write it like 2026-03-01T12:30."
 # Milliseconds in a day: no call takes longer.
 LONGEST_MS: Final = 86_400_000
+_zone = lazy(timezone.get_current_timezone_name, str)
 
 
 def typed(label: str, hint: str = "", most: int = LONGEST_TEXT, **attrs: str) -> forms.CharField:
@@ -28,6 +31,11 @@ def typed(label: str, hint: str = "", most: int = LONGEST_TEXT, **attrs: str) ->
         max_length=most,
         widget=UnfoldAdminTextInputWidget({"placeholder": hint, "autocomplete": "off", **attrs}),
     )
+
+
+def is_findable(name: str) -> bool:
+    """Whether a filter finds this name: it takes away spaces at both ends, which callers may have sent."""
+    return 0 < len(name) <= LONGEST_TEXT and name == name.strip()
 
 
 def chosen(label: str, choices: Iterable[Any], empty: str = "any") -> forms.ChoiceField:
@@ -53,11 +61,15 @@ class Milliseconds(forms.FloatField):
 
 
 class Moment(forms.Field):
-    """A time as browsers write it, or in ISO 8601."""
+    """A time as browsers write it, or in ISO 8601. Its label names the zone it is read in."""
 
     def __init__(self, label: str) -> None:
         attrs = {"type": "datetime-local", "step": "any"}
-        super().__init__(label=label, required=False, widget=UnfoldAdminTextInputWidget(attrs))
+        super().__init__(
+            label=format_lazy("{} ({})", label, _zone()),
+            required=False,
+            widget=UnfoldAdminTextInputWidget(attrs),
+        )
 
     @override
     def to_python(self, value: Any) -> datetime | None:

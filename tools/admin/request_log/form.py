@@ -43,8 +43,11 @@ ALIASES: Final = {
     "transport": "transport__exact",
 }
 CACHED: Final = {"1": "hit", "true": "hit", "0": "miss", "false": "miss"}
-# Of Django's own lists; they say nothing about calls.
-IGNORED: Final = {"e", "o", "p", "all", "_facets", "_popup", "_to_field", "_changelist_filters"}
+# Of the page itself and of Django's own lists; they say nothing about calls.
+IGNORED: Final = {
+    *("renew", "part"),
+    *("e", "o", "p", "all", "_facets", "_popup", "_to_field", "_changelist_filters"),
+}
 MOST_OFFERED: Final = 1000
 CONTRADICTION: Final = "This is before the other time."
 
@@ -77,6 +80,7 @@ class FilterForm(forms.Form):
     thread_id__exact = forms.CharField(required=False, max_length=128, widget=forms.HiddenInput())
     finished_at__isnull = Truth()
     tokens_after__isnull = Truth()
+    shortened = Truth()
     before = Place()
     after = Place()
 
@@ -134,6 +138,7 @@ class FilterForm(forms.Form):
             thread=given["thread_id__exact"],
             running=given["finished_at__isnull"],
             counted_tokens=_negated(given["tokens_after__isnull"]),
+            shortened=given["shortened"],
         )
         return resolved(sought, given["q"])
 
@@ -150,11 +155,17 @@ class FilterForm(forms.Form):
         for name, value in self.filters().items():
             yield name, _LABELS.get(name) or str(self.fields[name].label), _shown(self, name, value)
 
-    def offered(self) -> Mapping[str, list[str]]:
-        """Names to choose from while typing."""
-        tools = Tool.objects.order_by("name").values_list("name", flat=True)
-        clients = ApiClient.objects.order_by("name").values_list("name", flat=True)
-        return {"tools": list(tools[:MOST_OFFERED]), "callers": list(clients[:MOST_OFFERED])}
+    def offered(self, user: Any) -> Mapping[str, list[str]]:
+        """Names to choose from while typing, of what `user` may look at."""
+        return {"tools": _names(Tool, user), "callers": _names(ApiClient, user)}
+
+
+def _names(model: Any, user: Any) -> list[str]:
+    # As in Django's pages, who may change rows may look at them.
+    kind = model._meta.model_name
+    if not any(user.has_perm(f"tools.{may}_{kind}") for may in ("view", "change")):
+        return []
+    return list(model.objects.order_by("name").values_list("name", flat=True)[:MOST_OFFERED])
 
 
 _LABELS: Final = {
@@ -162,6 +173,7 @@ _LABELS: Final = {
     "thread_id__exact": "Thread id",
     "finished_at__isnull": "Not ended",
     "tokens_after__isnull": "Tokens not counted",
+    "shortened": "Answer shortened",
     "duration_ms__gte": "Took at least, ms",
     "duration_ms__lte": "Took at most, ms",
 }

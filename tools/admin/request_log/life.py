@@ -8,15 +8,28 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from tools.admin.texts import moment
+from tools.contracts import CallState
 from tools.models import ToolRequest
 
 # In the order of the path; what each one is about.
 STAGES: Final = {
     "validation": ("Validation", "the tool is looked up and its arguments are checked"),
     "rate": ("Rate limit", "the caller's calls per minute are counted"),
-    "backend": ("Work", "the cache is asked, a free slot is waited for, the tool runs"),
+    "cache": ("Cache", "it is asked, and a call under way that asks the same is waited for"),
+    "slot": ("Wait for a slot", "only so many calls of the tool run at a time"),
+    "backend": ("Backend", "the breaker is asked, the tool runs, its answer is checked and kept"),
     "budget": ("Token budget", "tokens are counted and a long answer is shortened"),
 }
+# A row that has it tells its stages apart, the one it failed in among them.
+_APART: Final = "cache"
+# What earlier releases wrote as "backend", and in which order.
+TOGETHER: Final = ("Work", "the cache is asked, a free slot is waited for, the tool runs")
+_EARLIER: Final = ("validation", "rate", "backend", "budget")
+REUSED: Final = "the answer came from the cache, or from a call under way that asked the same"
+STALE: Final = "it failed, and the last answer in the cache was given"
+FAILED: Final = "here it failed"
+# The cache itself fails no call.
+FOLLOWED: Final = "it ended while it waited for a call under way that asked the same"
 LAST: Final = ("Answer", "the answer is written")
 ABANDONED: Final = (
     "Nobody closed it",
@@ -102,25 +115,53 @@ def _total(row: ToolRequest, now: datetime) -> float:
 
 
 def _parts(row: ToolRequest, total: float) -> Iterator[_Part]:
-    """The stages that ended, and what came after the last of them."""
+    """The stages it went through, and what came after the last of them."""
     taken = _known(row.stages)
+    apart = _APART in taken
+    failed_in = [name for name in STAGES if name in taken][-1] if apart and _failed(row) else ""
     begins = 0.0
     for name, ms in taken.items():
-        shown, about = STAGES.get(name, (name, ""))
-        if name == "backend" and row.cache_hit:
-            about = "the answer came from the cache"
-        yield _Part(shown, about, begins, ms, "done")
+        shown, about = _words(name, taken, hit=bool(row.cache_hit))
+        if name == failed_in:
+            ended = FOLLOWED if name == _APART else FAILED
+            yield _Part(shown, ended, begins, max(ms, total - begins), "wrong")
+            return
+        # Nothing of a tool that has no cache, or no limit of calls at a time.
+        if ms or name not in {"cache", "slot"}:
+            yield _Part(shown, about, begins, ms, "done")
         begins += ms
     rest = max(0.0, total - begins)
-    following = next((one for name, one in STAGES.items() if name not in taken), LAST)
+    following = LAST if apart else _following(taken)
     if row.finished_at is None:
         yield _Part("Still running", "this far it came by now", begins, rest, "running")
     elif row.duration_ms is None:
         yield _Part(*ABANDONED, begins, rest, "wrong")
-    elif row.state == "failed":
-        yield _Part(following[0], "here it failed", begins, rest, "wrong")
+    elif _failed(row):
+        yield _Part(following[0], FAILED, begins, rest, "wrong")
     elif rest > 0:
         yield _Part(*following, begins, rest, "done")
+
+
+def _failed(row: ToolRequest) -> bool:
+    return row.state == CallState.FAILED
+
+
+def _words(name: str, taken: Mapping[str, float], *, hit: bool) -> tuple[str, str]:
+    """What a stage is called, and what it is about."""
+    if name == "backend" and _APART not in taken:
+        return TOGETHER[0], REUSED if hit else TOGETHER[1]
+    shown, about = STAGES.get(name, (name, ""))
+    if hit and name == "backend":
+        about = STALE
+    elif hit and name == "cache" and "backend" not in taken:
+        about = REUSED
+    return shown, about
+
+
+def _following(taken: Mapping[str, float]) -> tuple[str, str]:
+    """The stage after those that ended, of a call refused before the cache or of an earlier release."""
+    steps = {**STAGES, "backend": TOGETHER}
+    return next((steps[name] for name in _EARLIER if name not in taken), LAST)
 
 
 def _known(stages: Any) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 
+from tools.admin.request_log.around import tool_page
 from tools.admin.request_log.form import FilterForm
 from tools.admin.request_log.formats import MOST_EXPORTED
 from tools.admin.request_log.keyset import KeysetChangeList
@@ -26,8 +28,12 @@ MORE: Final = (
 )
 # Links set them, and they stay while somebody filters further.
 HIDDEN: Final = (
-    *("correlation_id__exact", "thread_id__exact", "finished_at__isnull", "tokens_after__isnull"),
+    *("correlation_id__exact", "thread_id__exact", "finished_at__isnull"),
+    *("tokens_after__isnull", "shortened"),
 )
+# In an address: the list is to renew itself; only what is renewed is wanted.
+RENEW: Final = "renew"
+PART: Final = "part"
 # Long, and not in the list.
 DEFERRED: Final = ("parameters", "query_text", "stages")
 
@@ -48,12 +54,19 @@ class LogChangeList(KeysetChangeList):
         self.shown = Page(())
         self.counted = ""
         self.lines: list[dict[str, Any]] = []
+        self.tool_page = ""
+        self.renewable = self.renewing = False
         if self.form.is_valid():
-            self._read(self.form.sought(), self.form.cleaned_data)
+            # Only the newest page changes while one looks at it.
+            given = self.form.cleaned_data
+            self.renewable = not (given["before"] or given["after"])
+            self.renewing = self.renewable and RENEW in request.GET
+            self._read(self.form.sought(), given)
+            self.tool_page = tool_page(given["tool__exact"], request.user.has_perm)
         self.told = [
             (label, value, self.address(without=name)) for name, label, value in self.form.told()
         ]
-        self.offered = self.form.offered()
+        self.offered = self.form.offered(request.user)
         self.more_fields = [self.form[name] for name in MORE]
         self.more_set = any(field.data or field.errors for field in self.more_fields)
         self.hidden_fields = [self.form[name] for name in HIDDEN if self.form[name].data]
@@ -67,13 +80,31 @@ class LogChangeList(KeysetChangeList):
         if self.shown.newest:
             self.counted = _counted(*count(way, self.shown))
         names = caller_names({row.caller for row in self.shown.rows})
-        self.lines = [line(row, names) for row in self.shown.rows]
+        kept = self.form.filters() | ({RENEW: "1"} if self.renewing else {})
+
+        @cache
+        def only(name: str, value: str) -> str:
+            # Few values stand in many rows.
+            return f"?{urlencode({**kept, name: value})}"
+
+        self.lines = [line(row, names, only) for row in self.shown.rows]
 
     @property
     def kept_filters(self) -> str:
         """What the page of a call needs to lead back here."""
-        query = urlencode(self.filter_params, doseq=True)
+        own = {name: value for name, value in self.filter_params.items() if name != PART}
+        query = urlencode(own, doseq=True)
         return f"?{urlencode({'_changelist_filters': query})}" if query else ""
+
+    @property
+    def renewal_address(self) -> str:
+        """The same calls, but renewed where they are not, and standing still where they are renewed."""
+        return f"?{urlencode(self.form.filters() | ({} if self.renewing else {RENEW: '1'}))}"
+
+    @property
+    def part_address(self) -> str:
+        """Where the latest calls alone are fetched from."""
+        return f"?{urlencode(self.form.filters() | {RENEW: '1', PART: ''})}"
 
     @override
     def address(self, *, without: str = "", **place: Cursor | None) -> str:

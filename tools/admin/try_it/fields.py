@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from tools.admin.json_fields import pretty
 from tools.admin.try_it import hints
+from tools.admin.try_it.beginnings import MOST_PARTS, Beginnings
 from tools.admin.try_it.json_text import parse
 from tools.admin.try_it.kinds import Kind, choices, kind_of, plain
 
@@ -26,8 +27,9 @@ ROWS: Final = "rows:"
 ROW: Final = "__row{}__"
 DEEPEST_ROWS: Final = 4
 LONGEST_NUMBER: Final = 6
-# Recursive schemas multiply with every level; a longer form nobody fills in.
-MOST_FIELDS: Final = 400
+MOST_FIELDS: Final = MOST_PARTS
+# A form that was sent has grown by rows, each of them with more values than it sends.
+MOST_SENT: Final = 2000
 
 
 class _Missing:
@@ -128,7 +130,7 @@ class _Builder:
             case Kind.LIST:
                 made.children = self._rows(made, depth)
                 if depth < DEEPEST_ROWS:
-                    made.blank = self._row(made, ROW.format(depth), depth)
+                    made.blank = self._blank(made, depth)
             case Kind.CHOICE:
                 made.options = _options(known)
             case Kind.NUMBER:
@@ -156,6 +158,17 @@ class _Builder:
     def _rows(self, parent: Field, depth: int) -> list[Field]:
         numbers = self._flat.get(ROWS + parent.address, ())
         return [self._row(parent, number, depth) for number in numbers if is_row(number)]
+
+    def _blank(self, parent: Field, depth: int) -> Field:
+        """A row that is still to be added, with its defaults."""
+        number, items = ROW.format(depth), parent.schema["items"]
+        begun = _Flattener(self._root, begun=True)
+        value = Beginnings(self._root).of(items, number, depth + 1)
+        begun.add(items, value, number, f"{parent.address}/{number}", depth + 1)
+        kept, self._flat = self._flat, begun.flat
+        made = self._row(parent, number, depth)
+        self._flat = kept
+        return made
 
     def _row(self, parent: Field, number: str, depth: int) -> Field:
         address = f"{parent.address}/{number}"
@@ -218,35 +231,40 @@ def _read_json(one: Field) -> Any:
     return MISSING if one.error else value
 
 
-def flatten(schema: Any, arguments: Any) -> dict[str, list[str]]:
-    """`arguments` as a browser would send them; None in a list is an empty row."""
-    flat: dict[str, list[str]] = {}
-    _flatten(schema, schema, arguments, ("", ROOT, 0), flat)
-    return flat
+def flatten(schema: Any, arguments: Any, *, begun: bool = False) -> dict[str, list[str]]:
+    """`arguments` as a browser would send them. In those that are only `begun`, None is still empty."""
+    flattener = _Flattener(schema, begun=begun)
+    flattener.add(schema, arguments, "", ROOT, 0)
+    return flattener.flat
 
 
-def _flatten(
-    root: Any, schema: Any, value: Any, place: tuple[str, str, int], flat: dict[str, list[str]]
-) -> None:
-    name, address, depth = place
-    known = plain(schema, root)
-    kind = kind_of(name, known, depth)
-    if kind is Kind.OBJECT and isinstance(value, Mapping):
-        for key, inner in known["properties"].items():
-            if key in value:
-                below = (key, f"{address}/{_escaped(key)}", depth + 1)
-                _flatten(root, inner, value[key], below, flat)
-    elif kind is Kind.LIST and isinstance(value, list):
-        flat[ROWS + address] = [str(number) for number in range(len(value))]
-        for number, inner in enumerate(value):
-            below = (str(number), f"{address}/{number}", depth + 1)
-            _flatten(root, known["items"], inner, below, flat)
-    elif kind in {Kind.LINE, Kind.LONG}:
-        flat[address] = ["" if value is None else str(value)]
-    elif kind is Kind.JSON:
-        flat[address] = [pretty(value)]
-    else:
-        flat[address] = [json.dumps(value)]
+class _Flattener:
+    """Makes values of one schema flat."""
+
+    def __init__(self, root: Any, *, begun: bool) -> None:
+        self._root = root
+        self._begun = begun
+        self.flat: dict[str, list[str]] = {}
+
+    def add(self, schema: Any, value: Any, name: str, address: str, depth: int) -> None:
+        if self._begun and value is None:
+            return
+        known = plain(schema, self._root)
+        kind = kind_of(name, known, depth)
+        if kind is Kind.OBJECT and isinstance(value, Mapping):
+            for key, inner in known["properties"].items():
+                if key in value:
+                    self.add(inner, value[key], key, f"{address}/{_escaped(key)}", depth + 1)
+        elif kind is Kind.LIST and isinstance(value, list):
+            self.flat[ROWS + address] = [str(number) for number in range(len(value))]
+            for number, inner in enumerate(value):
+                self.add(known["items"], inner, str(number), f"{address}/{number}", depth + 1)
+        elif kind in {Kind.LINE, Kind.LONG}:
+            self.flat[address] = ["" if value is None else str(value)]
+        elif kind is Kind.JSON:
+            self.flat[address] = [pretty(value)]
+        else:
+            self.flat[address] = [json.dumps(value)]
 
 
 def same(one: Any, other: Any) -> bool:

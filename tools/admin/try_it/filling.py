@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tools.admin.json_fields import pretty
-from tools.admin.try_it.fields import MISSING, Field, Flat, build, flatten, read, same
+from tools.admin.try_it.beginnings import MOST_ROWS, Beginnings
+from tools.admin.try_it.fields import (
+    MISSING,
+    MOST_SENT,
+    Field,
+    Flat,
+    build,
+    flatten,
+    is_row,
+    read,
+    same,
+)
 from tools.admin.try_it.json_text import parse
-from tools.admin.try_it.kinds import Kind, kind_of, plain
+from tools.admin.try_it.kinds import Kind, plain
 
 # Django refuses forms with more than a thousand values.
 MOST_VALUES = 400
-# A form that was sent has grown by rows, each of them with more values than it sends.
-MOST_SENT = 2000
 TOO_MANY_ROWS = "The form has too many rows. Go back, remove some, or write the arguments as JSON."
 NOT_AN_OBJECT = 'The arguments must be a JSON object, such as {"a": 1}.'
 
@@ -38,13 +48,26 @@ class Arguments:
         """Show `message` at the field that `parameter` names, or the nearest around it."""
         if self.as_json:
             return False
-        path = tuple(parameter.split("."))
-        by_path = {one.path: one for one in self.form.walk() if one.path}
-        for end in range(len(path), 0, -1):
-            if found := by_path.get(path[:end]):
-                found.error = message
-                return True
-        return False
+        found = _nearest(self.form, parameter.split("."))
+        if found is not None:
+            found.error = message
+        return found is not None
+
+
+def _nearest(form: Field, path: Sequence[str]) -> Field | None:
+    """The field of that path, or the nearest around it. Rows are counted, whatever their numbers."""
+    found: Field | None = None
+    within: Field | None = form
+    for name in path:
+        if within is None:
+            break
+        if within.kind is Kind.LIST:
+            rows = dict(enumerate(within.children))
+            within = rows.get(int(name)) if is_row(name) else None
+        else:
+            within = next((one for one in within.children if one.name == name), None)
+        found = within or found
+    return found
 
 
 def begin(schema: Any) -> Arguments:
@@ -52,9 +75,12 @@ def begin(schema: Any) -> Arguments:
     form = build(schema, {})
     if form.kind is not Kind.OBJECT:
         return Arguments(form, "{}")
-    defaults = _defaults(schema, schema, "", 0)
-    form = build(schema, flatten(schema, defaults))
-    return Arguments(form, None if form.kind is Kind.OBJECT else pretty(defaults))
+    for most_rows in (MOST_ROWS, 1):
+        defaults = Beginnings(schema, most_rows).properties(plain(schema, schema), 0)
+        form = build(schema, flatten(schema, defaults, begun=True))
+        if form.kind is Kind.OBJECT:
+            return Arguments(form)
+    return Arguments(form, pretty(defaults))
 
 
 def given(schema: Any, arguments: Any) -> Arguments:
@@ -81,23 +107,3 @@ def sent(schema: Any, data: Flat) -> tuple[Arguments, dict[str, Any]]:
         return Arguments(fresh, "{}", TOO_MANY_ROWS if fresh.kind is Kind.OBJECT else ""), {}
     value = read(form)
     return Arguments(form), {} if value is MISSING else value
-
-
-def _defaults(root: Any, schema: Any, name: str, depth: int) -> dict[str, Any]:
-    """What is filled in at first. Optional groups stay empty: filled in they would be sent."""
-    known = plain(schema, root)
-    found: dict[str, Any] = {}
-    required = known.get("required") if isinstance(known.get("required"), list) else []
-    if kind_of(name, known, depth) is not Kind.OBJECT:
-        return found
-    for key, inner in known["properties"].items():
-        part = plain(inner, root)
-        kind = kind_of(key, part, depth + 1)
-        if "default" in part and part["default"] is not None:
-            found[key] = part["default"]
-        elif kind is Kind.OBJECT and key in (required or ()):
-            found[key] = _defaults(root, inner, key, depth + 1)
-        elif kind is Kind.LIST and key in (required or ()):
-            # One row at least, to be filled in.
-            found[key] = [None]
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -33,12 +34,7 @@ def length_attributes(schema: Mapping[str, Any]) -> dict[str, str]:
 def number_attributes(schema: Mapping[str, Any]) -> dict[str, str]:
     """Of a number: its range and its steps."""
     whole = schema.get("type") == "integer"
-    least = _number(schema, "minimum")
-    most = _number(schema, "maximum")
-    if whole and least is None and (above := _number(schema, "exclusiveMinimum")) is not None:
-        least = above + 1
-    if whole and most is None and (below := _number(schema, "exclusiveMaximum")) is not None:
-        most = below - 1
+    least, most = _whole_range(schema) if whole else _range_of(schema)
     step = _number(schema, "multipleOf")
     # Browsers count steps from the least value.
     if not step or step < 0 or (least is not None and least % step):
@@ -49,6 +45,24 @@ def number_attributes(schema: Mapping[str, Any]) -> dict[str, str]:
     if most is not None:
         found["max"] = _written(most)
     return found
+
+
+def _range_of(schema: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    return _number(schema, "minimum"), _number(schema, "maximum")
+
+
+def _whole_range(schema: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """The least and the greatest whole number that may be sent."""
+    least, most = _range_of(schema)
+    if least is not None:
+        least = math.ceil(least)
+    elif (above := _number(schema, "exclusiveMinimum")) is not None:
+        least = math.floor(above) + 1
+    if most is not None:
+        most = math.floor(most)
+    elif (below := _number(schema, "exclusiveMaximum")) is not None:
+        most = math.ceil(below) - 1
+    return least, most
 
 
 def words(schema: Mapping[str, Any]) -> str:
@@ -94,8 +108,9 @@ def _counted(schema: Mapping[str, Any], least: str, most: str, noun: str) -> str
 
 def _number(schema: Mapping[str, Any], name: str) -> float | None:
     value = schema.get(name)
-    usable = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if usable else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _written(value: Any) -> str:

@@ -18,6 +18,7 @@ from typing_extensions import override
 from unfold.views import UnfoldModelAdminViewMixin
 
 from tools.admin.json_fields import pretty
+from tools.admin.try_it.code import as_code
 from tools.admin.try_it.filling import Arguments, begin, given, sent
 from tools.admin.try_it.result import fault_of, shown_trial
 from tools.admin.try_it.rows import change_rows
@@ -57,6 +58,7 @@ class TryView(UnfoldModelAdminViewMixin, TemplateView):
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         super().setup(request, *args, **kwargs)
         self.arguments: Arguments | None = None
+        self.code: dict[str, Any] = {}
 
     @override
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -68,10 +70,13 @@ class TryView(UnfoldModelAdminViewMixin, TemplateView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Run it, unless the form was only to be changed."""
-        schema, data = self.tool.input_schema, change_rows(dict(request.POST.lists()))
+        schema = self.tool.input_schema
+        data = change_rows(schema, dict(request.POST.lists()))
         self.arguments, arguments = sent(schema, data)
         if "_show" in data and not self.arguments.faulty:
             self.arguments = self._switched(arguments, as_json=data["_show"] == ["json"])
+        if "_code" in data and not self.arguments.faulty:
+            self.code = as_code(self.tool, self.arguments, arguments, base_url(request))
         if "_run" not in data or self.arguments.faulty:
             return self.render_to_response(self.get_context_data(**kwargs))
         replay_of = self._replayed()
@@ -112,8 +117,8 @@ class TryView(UnfoldModelAdminViewMixin, TemplateView):
             "not_filled_in": bool(self._asked_call()) and self._call is None,
             "classes": CLASSES,
             "asked_for": trial_id,
-            "notice": "" if trial_id is None or trial is not None else not_found(),
-            **({} if trial is None else shown_trial(trial, base_url(self.request))),
+            **({} if trial_id is None or trial is not None else unseen()),
+            **(self.code if trial is None else shown_trial(trial, base_url(self.request))),
         }
 
     def _first(self, trial: Trial | None) -> Arguments:
@@ -152,7 +157,7 @@ class ProgressView(UnfoldModelAdminViewMixin, TemplateView):
     @override
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         trial = find_trial(str(kwargs["trial"]), username(request))
-        shown = {"notice": not_found()} if trial is None else shown_trial(trial, base_url(request))
+        shown = unseen() if trial is None else shown_trial(trial, base_url(request))
         return TemplateResponse(request, self.template_name, shown)
 
 
@@ -224,9 +229,10 @@ def run(
     return trial_id
 
 
-def not_found() -> str:
-    """Why a trial is not shown."""
-    return GONE if others_reachable() else OUT_OF_REACH
+def unseen() -> dict[str, Any]:
+    """Why a trial is not shown. Out of reach it may run all the same; the page looks again by itself."""
+    reachable = others_reachable()
+    return {"notice": GONE if reachable else OUT_OF_REACH, "out_of_reach": not reachable}
 
 
 def username(request: HttpRequest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tools.admin.try_it.tokens import counted
 from tools.execution.trials import Outcome, Trial, TrialState
 
 COLOURS: Final = {
@@ -81,8 +82,10 @@ def token_words(outcome: Outcome) -> str:
     """Tokens of the answer before and after the budget."""
     before, after = outcome.tokens_before, outcome.tokens_after
     if before is None or after is None:
-        why = "the tool has no token budget" if outcome.success else "there is no answer"
-        return f"Not counted: {why}."
+        found = counted(outcome) if outcome.success else None
+        if found is None:
+            return "Not counted: there is no answer."
+        return f"{'' if found.exact else 'About '}{found.tokens:,} tokens, no budget"
     if after >= before:
         return f"{before:,}: passed whole"
     return f"{before:,} before, {after:,} after: {100 * (before - after) / before:.0f} % saved"

@@ -40,4 +40,5 @@ class Command(BaseCommand):
         except ConfigurationFault as fault:
             raise CommandError("; ".join(fault.faults)) from fault
         except OSError as fault:
-            raise CommandError(f"{options['output']} cannot be written: {fault}") from fault
+            target = options["output"] or "Standard output"
+            raise CommandError(f"{target} cannot be written: {fault}") from fault

@@ -1,7 +1,7 @@
 """Reading the request log, which may have millions of rows: by index, in small pieces, never all of it."""
 
 from tools.selectors.request_log.cursors import Cursor, parse_moment
-from tools.selectors.request_log.pages import Page, count, page
+from tools.selectors.request_log.pages import Page, Step, count, page, step
 from tools.selectors.request_log.sought import Sought
 from tools.selectors.request_log.streams import stream
 from tools.selectors.request_log.terms import resolved
@@ -11,11 +11,13 @@ __all__ = [
     "Cursor",
     "Page",
     "Sought",
+    "Step",
     "Way",
     "count",
     "page",
     "parse_moment",
     "resolved",
+    "step",
     "stream",
     "way_to",
 ]

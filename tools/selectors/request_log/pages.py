@@ -46,6 +46,14 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """The call nearest to a place; or where the search for it was given up, if it was."""
+
+    call: Any = None
+    stopped: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     rows: list[Any]
     stopped: Cursor | None = None
@@ -67,6 +75,12 @@ def page(
     older = Cursor.at(rows[-1]) if full else found.stopped
     newer = None if before is None else Cursor.at(rows[0]) if rows else before
     return Page(rows, newer, older, *_told(found, full), newest=before is None)
+
+
+def step(way: Way, place: Cursor, *, forward: bool) -> Step:
+    """From a place to the next call, later ones if `forward`."""
+    found = _found(way, place, 1, forward=forward)
+    return Step(found.rows[0]) if found.rows else Step(stopped=found.stopped)
 
 
 def _forward(found: _Found, after: Cursor, most: int) -> Page:

@@ -32,6 +32,7 @@ class Sought:
     identifier: UUID | None = None
     running: bool | None = None
     counted_tokens: bool | None = None
+    shortened: bool | None = None
     # Any of these names, when it is not known whether a tool or a caller is meant.
     tools: tuple[str, ...] = ()
     callers: tuple[str, ...] = ()

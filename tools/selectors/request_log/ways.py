@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db.models import BooleanField, Q, QuerySet, TextField
+from django.db.models import BooleanField, F, Q, QuerySet, TextField
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast
 
@@ -94,6 +94,9 @@ def _conditions(sought: Sought) -> dict[str, Q]:
         found["running"] = Q(finished_at__isnull=sought.running)
     if sought.counted_tokens is not None:
         found["tokens"] = Q(tokens_after__isnull=not sought.counted_tokens)
+    if sought.shortened is not None:
+        shorter = Q(tokens_after__lt=F("tokens_before"))
+        found["shortened"] = shorter if sought.shortened else ~shorter
     if sought.least_ms is not None:
         found["least"] = Q(duration_ms__gte=sought.least_ms)
     if sought.most_ms is not None:

@@ -12,8 +12,10 @@ from tools.models import (
     ApiOperation,
     ApiService,
     Corpus,
+    LabelledQuestion,
     PipelineConfig,
     Prompt,
+    QuestionSet,
     RegisteredService,
     Resource,
     ServiceConfiguration,
@@ -35,6 +37,8 @@ def watch_all() -> None:
     watch(Watched(Tool, then=keep_versions))
     watch(Watched(ApiOperation))
     watch(Watched(RegisteredService))
+    watch(Watched(QuestionSet))
+    watch(Watched(LabelledQuestion, parts=True))
     watch(
         Watched(
             ApiClient,

@@ -66,11 +66,17 @@ def _after_save(
         record_rows(watched, [Row(instance.pk, str(instance), before, after)], using)
 
 
-def _before_delete(sender: Any, instance: Any, using: str, **_: Any) -> None:
+def _before_delete(sender: Any, instance: Any, using: str, origin: Any = None, **_: Any) -> None:
     watched = registry[sender]
-    if is_recorded() and not watched.only_changes:
+    told = watched.only_changes or (watched.parts and not _is_of(sender, origin))
+    if is_recorded() and not told:
         # As it was loaded: with a server go thousands of rows, and none is read twice.
         setattr(instance, _BEFORE, watched.loaded(instance))
+
+
+def _is_of(model: Any, origin: Any) -> bool:
+    """Whether somebody deleted rows of this model, and not others that they went with."""
+    return (origin.model if isinstance(origin, models.QuerySet) else type(origin)) is model
 
 
 def _after_delete(sender: Any, instance: Any, using: str, **_: Any) -> None:

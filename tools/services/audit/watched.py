@@ -34,7 +34,8 @@ class Watched:
     """How the changes of one model are written down.
 
     `ignored` fields are the machine's own, `masked` ones secret, `shown` ones are shortened before they
-    are kept. `only_changes` leaves out rows that come and go with another that is watched.
+    are kept. `only_changes` leaves out rows that come and go with another that is watched; of `parts` that go
+    with another, the entry of that one tells.
     """
 
     model: type[models.Model]
@@ -43,6 +44,7 @@ class Watched:
     shown: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     naming: Naming = lambda action, changes: action
     only_changes: bool = False
+    parts: bool = False
     then: Callable[[list[Row], str], None] | None = None
 
     @cached_property

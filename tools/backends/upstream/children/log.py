@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from tools.backends.ports import ports
-from tools.guards.redis import RedisDown
+from tools.guards.redis import RedisDown, RedisLink
 from tools.upstreams.child_logs import (
     KEPT_LINES,
     KEPT_PROCESSES,
@@ -68,7 +68,7 @@ class ChildLog:
         await self._send()
 
     def _add(self, what: Happening, text: str) -> None:
-        if ports.link is None:
+        if _link() is None:
             return
         if len(self._waiting) == KEPT_LINES:
             self._left_out += 1
@@ -88,12 +88,12 @@ class ChildLog:
             if not await self._send():
                 await asyncio.sleep(SEND_EVERY)
             # Without a link, as in a process that ends, nothing is awaited and nothing will be sent.
-            if not self._waiting or ports.link is None:
+            if not self._waiting or _link() is None:
                 return
 
     async def _send(self) -> bool:
         """Whether nothing waits any more."""
-        link = ports.link
+        link = _link()
         if link is None or not self._waiting:
             return True
         lines = list(self._waiting)
@@ -123,3 +123,9 @@ class ChildLog:
         room = KEPT_LINES - len(self._waiting)
         self._left_out += max(0, len(lines) - room)
         self._waiting.extendleft(reversed(lines[len(lines) - min(room, len(lines)) :]))
+
+
+def _link() -> RedisLink | None:
+    """The link of this process, on its loop. A worker looks at servers on another one, beside it."""
+    link = ports.link
+    return link if link is not None and link.is_here else None

@@ -231,6 +231,8 @@
         const answer = await fetch(address, { credentials: "same-origin" });
         if (answer.ok && !answer.redirected) {
           found.innerHTML = await answer.text();
+        } else if ((answer.headers.get("Content-Type") || "").startsWith("text/plain")) {
+          note.textContent = await answer.text();
         } else {
           note.textContent = answer.redirected ? LOGGED_OUT : `The service answered with ${answer.status}.`;
         }

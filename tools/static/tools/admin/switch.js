@@ -34,8 +34,14 @@
       if (answer.redirected || !answer.ok) {
         throw new Error(answer.status === 403 ? "you may not, or were logged out" : "the service refused it");
       }
-      const { on, told } = await answer.json();
+      const { on, told, cells = {} } = await answer.json();
       set(button, on);
+      for (const [column, shown] of Object.entries(cells)) {
+        const cell = button.closest("tr").querySelector(`.field-${column}`);
+        if (cell) {
+          cell.innerHTML = shown;
+        }
+      }
       tell(told, false);
     } catch (fault) {
       set(button, before);

@@ -1,5 +1,5 @@
 // The form with which a tool is called: rows of lists come and go without asking the service, tools that may
-// destroy something ask first, and the page is loaded anew when the call it shows is over.
+// destroy something ask first, and the page is loaded anew when the call it shows is over, or can be seen again.
 (() => {
   const addRow = (list) => {
     const rows = list.querySelector(":scope > [data-rows]");
@@ -52,9 +52,11 @@
   });
 
   document.addEventListener("DOMContentLoaded", () => {
-    for (const part of document.querySelectorAll("[data-until-over]")) {
+    for (const part of document.querySelectorAll("[data-until-over], [data-until-back]")) {
+      // A trial that can be seen again may still run: with the page come the buttons for it.
+      const waits = part.matches("[data-until-back]") ? "[data-away]" : "[data-busy='yes']";
       const watch = new MutationObserver(() => {
-        if (!part.querySelector("[data-busy='yes']")) {
+        if (!part.querySelector(waits)) {
           watch.disconnect();
           window.location.reload();
         }

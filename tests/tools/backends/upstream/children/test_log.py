@@ -57,6 +57,22 @@ async def heard(link: RedisLink, upstream: Upstream) -> Told:
     return await written(link)
 
 
+async def test_a_program_that_another_loop_starts_leaves_the_link_alone(
+    link: RedisLink, program: Callable[[str], Upstream]
+) -> None:
+    upstream = program("import sys; print('up', file=sys.stderr); sys.exit(7)")
+
+    async def attempt() -> None:
+        async with connection_to(upstream) as connection:
+            with pytest.raises(Down, match="status 7"):
+                await connection.session(20)
+
+    # As a worker looks at a server, beside the runtime that it has for tasks.
+    await link.command("PING")
+    await asyncio.to_thread(lambda: asyncio.run(attempt()))
+    assert await written(link) == []
+
+
 async def test_last_words_and_exit_code_are_kept_without_secrets(
     link: RedisLink, program: Callable[[str], Upstream]
 ) -> None:
