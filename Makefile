@@ -34,13 +34,14 @@ ONCE := tests/tools/mcp_server tests/tools/oauth tests/tools/guards tests/tools/
   tests/tools/pipelines/test_demo_corpus.py tests/tools/backends/upstream tests/tools/upstreams tests/todo \
   tests/tools/openapi tests/tools/backends/http_api tests/nsip tests/tools/tracing tests/tools/wrappers tests/tools/backends/pipeline \
   $(patsubst %,tests/health/test_%.py,checks outside watch views snapshot probe status scrape) \
-  tests/federation tests/scenarios tests/tools/api tests/tools/execution
+  tests/federation tests/scenarios tests/tools/api \
+  $(filter-out %/test_journal_fallback.py,$(wildcard tests/tools/execution/test_*.py))
 PYTEST := -m pytest -m "not soak"
 # What each measured piece has reached.
 COVERAGE := .coverage-piece-*.json
 
 .DEFAULT_GOAL := help
-.PHONY: help run chat test check check-types check-agent-types check-lint check-django bench soak clean
+.PHONY: help run chat test check check-types check-agent-types check-lint check-django bench soak pictures clean
 
 help: ## List the commands.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +84,9 @@ bench: $(INSTALLED_DEV) ## Measure the REST door beside a bare view, the MCP doo
 
 soak: $(INSTALLED_DEV) ## Long campaigns: faults, load, the admin's pages.
 	$(BIN)/python -m pytest -m soak $(ARGS)
+
+pictures: $(INSTALLED_DEV) ## Take the pictures of the documentation anew, in a real browser.
+	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python -m tests.browser.screenshots
 
 clean: ## Remove the virtual environment and what tools left; state in var/ stays.
 	rm -rf $(VENV) $(VENV_AGENT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache htmlcov

@@ -24,6 +24,8 @@ from bench.page_costs import measure, signed_in, table
 from bench.seeding import Seeded, seed_journal
 
 ROUNDS: Final = 7
+# Filters of a list that a call is opened from: its neighbours are searched for among those.
+STEPPED: Final = ("tool, busiest", "code, 1 in 17,000", "text that is nowhere")
 
 
 def prepare(folder: Path) -> None:
@@ -80,6 +82,7 @@ def filters(made: Seeded) -> Iterator[tuple[str, dict[str, str]]]:
     yield "source", {"source": "pipeline"}
     yield "cache hit", {"cache_hit__exact": "1"}
     yield "tokens counted", {"tokens_after__isnull": "False"}
+    yield "answer shortened", {"shortened": "True"}
     yield "last 15 minutes", {"within": "15m"}
     yield "one day", {"received_at__gte": middle.isoformat(), **_until(middle + day)}
     yield "took 1 s and more", {"duration_ms__gte": "1000"}
@@ -125,7 +128,11 @@ def pages(made: Seeded) -> Iterator[tuple[str, str]]:
     deep = urlencode({"before": str(Cursor(made.since + timedelta(days=1))), "text": "nowhere"})
     yield "text, far back", f"{addresses.calls()}?{deep}"
     rows = ToolRequest.objects.order_by("-received_at")
-    yield "page of a call", addresses.one(rows[1000].pk)
+    one = addresses.one(rows[1000].pk)
+    yield "page of a call", one
+    for name in STEPPED:
+        kept = urlencode({"_changelist_filters": urlencode(dict(filters(made))[name])})
+        yield f"page of a call among: {name}", f"{one}?{kept}"
     answers = addresses.calls().replace("toolrequest", "toolresponse")
     yield "kept answers", answers
     yield "kept answers, cut ones", f"{answers}?truncated__exact=1"

@@ -2,8 +2,8 @@
 
     python -m bench.admin_pages [--rows 1000000] [--tools 500] [--rounds 7] [--database both]
 
-Fills a fresh SQLite file and a fresh PostgreSQL server with made-up calls of 30 days and their
-figures, then opens the dashboard over every range and the list of tools. Fails when the median
+Fills a fresh SQLite file and a fresh PostgreSQL server with made-up calls of 30 days, their
+figures and a restless history of health, then opens the dashboard over every range and the list of tools. Fails when the median
 of a page is above 300 ms, or a page takes more than 30 queries.
 """
 
@@ -34,12 +34,23 @@ def pages(tool: str) -> Mapping[str, str]:
     return {
         **{f"dashboard, {name}": f"{front}?range={name}" for name in RANGES},
         "dashboard, what runs now": reverse("admin:health_healthsnapshot_live"),
+        "dashboard, calls of 30 days alone": f"{reverse('admin:health_healthsnapshot_calls')}?range=30d",
+        "dashboard, incidents alone": reverse("admin:health_healthsnapshot_incidents"),
         "tools, first page": tools,
         "tools, last page": f"{tools}?p={(Tool.objects.count() - 1) // 50 + 1}",
         "tools, filtered by source": f"{tools}?source__exact=pipeline",
         "tools, searched": f"{tools}?q=tool_1",
+        **{f"tools, {word} ones": f"{tools}?status={word}" for word in ("degraded", "failed")},
+        # The places of its columns; the first is that of the boxes to tick.
+        **{
+            f"tools, {what} first": f"{tools}?o=-{place}"
+            for place, what in ((5, "busiest"), (6, "most failing"), (7, "slowest"))
+        },
         "tools, one of them": reverse("admin:tools_tool_change", args=[one.pk]),
         "health now": reverse("admin:health_healthsnapshot_now"),
+        "health, changes": reverse("admin:health_statuschange_changelist"),
+        "health, history": reverse("admin:health_healthsnapshot_changelist"),
+        "health, history, strips of 7 days": f"{reverse('admin:health_healthsnapshot_changelist')}?span=7d",
         "success criteria": reverse("admin:tools_toolrequest_criteria"),
     }
 
@@ -56,6 +67,7 @@ def here(rows: int, tools: int, rounds: int, folder: Path) -> bool:
     from bench.page_costs import measure, signed_in, table
     from bench.seeding import seed_journal
     from bench.seeding_figures import seed_figures
+    from bench.seeding_health import seed_health
     from tests.processes import start_valkey
 
     settings.ALLOWED_HOSTS = ["*"]
@@ -65,8 +77,12 @@ def here(rows: int, tools: int, rounds: int, folder: Path) -> bool:
         call_command("migrate", verbosity=0)
         made = seed_journal(rows, tools)
         seed_figures(made.until)
+        changes = seed_health()
         took = time.monotonic() - began
-        print(f"{DATABASES[connection.vendor]}: {rows:,} calls of {tools} tools in {took:.0f} s")
+        print(
+            f"{DATABASES[connection.vendor]}: {rows:,} calls of {tools} tools"
+            f" and {changes:,} changes of status in {took:.0f} s"
+        )
         costs = list(measure(signed_in(), pages(made.busiest), rounds))
     finally:
         valkey.terminate()

@@ -110,7 +110,9 @@ class Synthetic:
             "error": "",
             "finished_at": (received + timedelta(milliseconds=duration)).isoformat(),
             "duration_ms": duration,
-            "stages": '{"validation":0.1,"rate":0.1,"backend":1.0}' if not code else "{}",
+            "stages": '{"validation":0.1,"rate":0.1,"cache":0.0,"slot":0.0,"backend":1.0}'
+            if not code
+            else "{}",
             "cache_hit": self._random.random() < 0.4 if cached and not code else None,
             "response_bytes": 10,
             "tokens_before": before,

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import redis
 from django.conf import settings
@@ -30,6 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
     Processes that tests start inherit that, and some are ended that way.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # How long one example takes says more about the neighbours than about the program.
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
     certificates.read_once()
     patch = pytest.MonkeyPatch()
     emptying.install(patch)

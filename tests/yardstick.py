@@ -44,3 +44,8 @@ def bare_start() -> BareStart:
 def stretched(seconds: float) -> float:
     """A limit for a quiet machine, as many times longer as this one is slower at the moment."""
     return seconds * max(1.0, bare_start().waited_seconds / _QUIET_SECONDS)
+
+
+def in_time(seconds: float, limit: float) -> bool:
+    """Whether what took so long would have kept the limit on a quiet machine."""
+    return seconds < limit or seconds < stretched(limit)

@@ -85,6 +85,11 @@ def test_everything_a_start_imports_comes_with_the_runtime_requirements() -> Non
     assert result.returncode == 0, result.stderr
 
 
+def test_what_the_theme_uses_where_it_is_installed_is_installed() -> None:
+    # Without it no import fails, but schemas are shown on a single line.
+    assert "pygments" in installed_by(read(PROJECT / "requirements.txt"))
+
+
 def test_every_requirement_is_pinned_and_has_its_purpose_above() -> None:
     for name in ("requirements.txt", "requirements-dev.txt", "agent/requirements.txt"):
         lines = read(PROJECT / name).splitlines()
