@@ -54,9 +54,13 @@ class Worker:
 
     def kill(self) -> None:
         """End the worker and its children at once, as a crash of the machine would."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+        if self.process.poll() is not None:
+            return
+        children = self.children()
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
+        # They share its connections: a message that is sent before the last of them is gone would go to it.
+        wait_until(lambda: not any(map(_lives, children)), 10, "the end of a worker's children")
 
     def stop(self) -> None:
         """End it in order: what runs is completed first."""
@@ -74,6 +78,15 @@ def celery_worker(
         yield worker
     finally:
         worker.kill()
+
+
+def _lives(pid: int) -> bool:
+    """Whether the process still holds its files; nobody may have asked yet what it ended with."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in {"Z", "X"}
 
 
 def database_url() -> str:
