@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.chromium import chromium
 from tests.browser.visitor import LIGHT_WIDE, Look, Visitor, visiting
-from tests.controlplane.stack import Stack, stack
+from tests.controlplane.stack import Stack, Up, stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,15 @@ class Plane:
 @pytest.fixture(scope="package")
 def plane() -> Iterator[Plane]:
     with stack() as made:
-        up = made.up()
-        up.wait_until_running()
-        password = up.password()
-        assert password is not None
-        yield Plane(made, f"http://127.0.0.1:{made.port}", password, up.output)
+        yield started(made, made.up())
+
+
+def started(made: Stack, up: Up, **patience: float) -> Plane:
+    """The control plane that it starts, once it is there."""
+    up.wait_until_running(**patience)
+    password = up.password()
+    assert password is not None
+    return Plane(made, f"http://127.0.0.1:{made.port}", password, up.output)
 
 
 @pytest.fixture(scope="package")

@@ -9,15 +9,14 @@ from typing import Any
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Plane
-from tests.browser.visitor import LIGHT_WIDE, Look, Visitor, opposite, seen_in, visiting
+from tests.browser.visitor import DARK_NARROW, Visitor, visiting
 from tests.processes import wait_until
 
 
-@seen_in(LIGHT_WIDE)
 def test_shown_command_works_in_a_terminal_and_its_call_is_in_the_log(
-    plane: Plane, browser: Browser, operator: Visitor, look: Look
+    plane: Plane, browser: Browser, operator: Visitor
 ) -> None:
-    agent = f"Report agent, {look.scheme}"
+    agent = "Report agent"
     page = operator.go("/admin/tools/apiclient/add/")
     page.fill("[name=name]", agent)
     page.click(".select2-selection")
@@ -40,7 +39,7 @@ def test_shown_command_works_in_a_terminal_and_its_call_is_in_the_log(
     operator.check()
     operator.go(log)
     expect(page.locator("#result_list tbody tr")).to_have_count(1)
-    with visiting(browser, plane.url, opposite(look)) as visitor:
+    with visiting(browser, plane.url, DARK_NARROW) as visitor:
         visitor.log_in(plane.password)
         phone = visitor.go("/admin/tools/apiclient/")
         phone.get_by_role("link", name=agent).first.click()

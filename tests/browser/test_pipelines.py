@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser.conftest import Plane
 from tests.browser.corpus import upload
-from tests.browser.visitor import DARK_NARROW, LIGHT_WIDE, Look, Visitor, seen_in, visiting
+from tests.browser.visitor import DARK_NARROW, Visitor, visiting
 from tests.indexes import TEXTS
 
 PATIENCE = 60_000
@@ -42,9 +42,8 @@ def tick(page: Page, wanted: Container[str | None]) -> None:
         box.set_checked(box.get_attribute("value") in wanted)
 
 
-@seen_in(LIGHT_WIDE)
 def test_a_question_is_asked_and_pipelines_are_measured_while_the_page_follows(
-    plane: Plane, indexed: None, operator: Visitor, look: Look
+    plane: Plane, indexed: None, operator: Visitor
 ) -> None:
     page = operator.go("/admin/tools/pipelineconfig/compare/")
     page.get_by_label("Question").fill("Who oils the pump?")
@@ -58,7 +57,7 @@ def test_a_question_is_asked_and_pipelines_are_measured_while_the_page_follows(
     operator.check()
 
     page = operator.go("/admin/tools/questionset/add/")
-    page.fill("[name=name]", f"Handbook, {look.scheme}")
+    page.fill("[name=name]", "Handbook")
     page.locator(".field-corpus .select2-selection").click()
     page.locator(".select2-results__option", has_text="demo").first.click()
     page.fill("[name=typed]", ASKED)
@@ -133,11 +132,10 @@ def asking(plane: Plane, tool: str, *, callers: int) -> Iterator[None]:
         one.result()
 
 
-@seen_in(DARK_NARROW)
 def test_everybody_can_use_the_pages_on_a_narrow_screen(
-    plane: Plane, indexed: None, browser: Browser, look: Look
+    plane: Plane, indexed: None, browser: Browser
 ) -> None:
-    with visiting(browser, plane.url, look) as visitor:
+    with visiting(browser, plane.url, DARK_NARROW) as visitor:
         visitor.log_in(plane.password)
         page = visitor.go("/admin/tools/pipelineconfig/compare/")
         page.get_by_label("Question").fill("When do the birds return?")

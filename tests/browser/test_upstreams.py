@@ -10,15 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Plane, paused
-from tests.browser.visitor import (
-    DARK_NARROW,
-    LIGHT_WIDE,
-    Look,
-    Visitor,
-    opposite,
-    seen_in,
-    visiting,
-)
+from tests.browser.visitor import DARK_NARROW, Visitor, visiting
 from tests.processes import wait_until
 
 TOOL, OTHER = "search_todos", "list_todos"
@@ -137,9 +129,8 @@ def changed(plane: Plane, visitor: Visitor, *names: str) -> Locator:
     return waits
 
 
-@seen_in(LIGHT_WIDE)
 def test_what_a_server_has_changed_is_shown_and_approved(
-    plane: Plane, browser: Browser, operator: Visitor, look: Look
+    plane: Plane, browser: Browser, operator: Visitor
 ) -> None:
     waits = changed(plane, operator, TOOL)
     page = operator.page
@@ -151,7 +142,7 @@ def test_what_a_server_has_changed_is_shown_and_approved(
     expect(page.locator("del", has_text="alone")).to_be_visible()
     expect(page.locator("ins", has_text="keyword")).to_be_visible()
     operator.check()
-    with visiting(browser, plane.url, opposite(look)) as visitor:
+    with visiting(browser, plane.url, DARK_NARROW) as visitor:
         visitor.log_in(plane.password)
         visitor.go(urlsplit(page.url).path)
         visitor.check()
@@ -161,14 +152,13 @@ def test_what_a_server_has_changed_is_shown_and_approved(
     assert operator.complaints == []
 
 
-@seen_in(LIGHT_WIDE)
 def test_several_offers_are_shown_and_decided_on_together(
-    plane: Plane, browser: Browser, operator: Visitor, look: Look
+    plane: Plane, browser: Browser, operator: Visitor
 ) -> None:
     changed(plane, operator, TOOL, OTHER).click()
     waiting = urlsplit(operator.page.url)
     offers = f"{waiting.path}?{waiting.query}"
-    with visiting(browser, plane.url, opposite(look)) as visitor:
+    with visiting(browser, plane.url, DARK_NARROW) as visitor:
         visitor.log_in(plane.password)
         choose_all(visitor, offers, "reject_selected")
         expect(visitor.page.get_by_role("button", name="Reject all of these")).to_be_visible()

@@ -55,18 +55,9 @@ LOOKS: Final = tuple(Look(scheme, width) for scheme in ("light", "dark") for wid
 LIGHT_WIDE, LIGHT_NARROW, DARK_WIDE, DARK_NARROW = LOOKS
 
 
-def opposite(look: Look) -> Look:
-    """Of the other colour and the other width."""
-    return LOOKS[-1 - LOOKS.index(look)]
-
-
 def seen_in(*looks: Look) -> pytest.MarkDecorator:
-    """For a test that takes a `look`: these, and in `make soak` the same widths in the other colour."""
-    others = [Look(opposite(one).scheme, one.width) for one in looks]
-    soaked = [pytest.param(one, marks=pytest.mark.soak) for one in others]
-    return pytest.mark.parametrize(
-        "look", [*looks, *soaked], ids=lambda look: f"{look.scheme}-{look.width}"
-    )
+    """For a test that takes a `look`: it goes the whole way in each of these."""
+    return pytest.mark.parametrize("look", looks, ids=lambda look: f"{look.scheme}-{look.width}")
 
 
 @dataclass
@@ -98,6 +89,21 @@ class Visitor:
         self.page.wait_for_url("**/admin/")
 
     def check(self) -> None:
+        """In both colours at this width, of the page as it stands; then it is as before."""
+        self._check_in(*(look for look in LOOKS if look.width == self.look.width))
+
+    def check_in_every_look(self) -> None:
+        """The same at both widths."""
+        self._check_in(*LOOKS)
+
+    def _check_in(self, *looks: Look) -> None:
+        before = self.look
+        for look in (before, *(one for one in looks if one != before)):
+            self.turn(look)
+            self._check_this()
+        self.turn(before)
+
+    def _check_this(self) -> None:
         """The page fits its width, cuts no row, names everything, and the browser has nothing to complain of."""
         # Behind a link that was just followed the next page may not have begun yet.
         self.page.wait_for_load_state()
@@ -110,14 +116,6 @@ class Visitor:
         found = self.grave()
         assert not found, (self.page.url, self.look, found)
         assert not self.complaints, self.complaints
-
-    def check_in_every_look(self) -> None:
-        """The same in both colours and at both widths, of the page as it stands; then it is as before."""
-        before = self.look
-        for look in (before, *(one for one in LOOKS if one != before)):
-            self.turn(look)
-            self.check()
-        self.turn(before)
 
     def turn(self, look: Look) -> None:
         """Look at the open page in another way, without loading it again."""
