@@ -11,6 +11,7 @@ from tools.services.documents import (
     add_upload,
     remove_document,
 )
+from tools.services.index_opening import another_follows, version_after
 from tools.services.index_versions import (
     activate,
     build_index,
@@ -28,6 +29,7 @@ __all__ = [
     "activate",
     "add_document",
     "add_upload",
+    "another_follows",
     "build_index",
     "corpus_status",
     "remove_corpus",
@@ -36,4 +38,5 @@ __all__ = [
     "retry_documents",
     "roll_back",
     "start_index",
+    "version_after",
 ]

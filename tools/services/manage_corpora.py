@@ -31,6 +31,7 @@ from tools.services.corpora import (
     activate,
     add_document,
     add_upload,
+    another_follows,
     corpus_status,
     remove_corpus,
     remove_document,
@@ -160,7 +161,12 @@ def begin_index(slug: str, *, force: bool) -> dict[str, Any]:
         version = start_index(corpus, force=force)
     except CorpusFault as fault:
         raise _in_the_way(fault) from fault
-    return {"version": version.number, "state": version.state, **_addresses(slug)}
+    return {
+        "version": version.number,
+        "state": version.state,
+        "another_follows": another_follows(corpus),
+        **_addresses(slug),
+    }
 
 
 def switch_version(slug: str, number: int, *, force: bool) -> dict[str, Any]:
