@@ -15,11 +15,11 @@ from tools.services.index_opening import another_follows, version_after
 from tools.services.index_versions import (
     activate,
     build_index,
-    remove_corpus,
     resume_indexes,
     roll_back,
     start_index,
 )
+from tools.services.remove_corpora import remove_corpora
 from tools.services.retry_documents import retry_documents
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "another_follows",
     "build_index",
     "corpus_status",
-    "remove_corpus",
+    "remove_corpora",
     "remove_document",
     "resume_indexes",
     "retry_documents",

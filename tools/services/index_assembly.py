@@ -20,7 +20,7 @@ from tools.pipelines.index.assemble import Member, PartMissing, Plan, assemble
 from tools.selectors.specs import index_spec
 from tools.services.documents import CorpusFault
 from tools.services.index_entries import expected_part
-from tools.services.index_switch import activate
+from tools.services.index_switch import activate, forget_corpus
 
 logger = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ def _assemble(version: IndexVersion, beat: Callable[[], None]) -> None:
         version.refresh_from_db()
         return
     now = datetime.now(UTC)
-    IndexVersion.objects.filter(pk=version.pk).update(
+    kept = IndexVersion.objects.filter(pk=version.pk).update(
         state=VersionState.READY,
         chunks=meta["chunks"],
         done_documents=len(members),
@@ -124,7 +124,11 @@ def _assemble(version: IndexVersion, beat: Callable[[], None]) -> None:
         finished_at=now,
         touched_at=now,
     )
-    version.refresh_from_db()
+    if kept:
+        version.refresh_from_db()
+    else:
+        # Its corpus was deleted meanwhile, with the files there were then.
+        forget_corpus(version.corpus_id, [(version.store, version.pk)])
 
 
 def _switch_to(version: IndexVersion) -> None:

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from django.db import transaction
-
-from tools.models import Corpus, IndexEntry, IndexVersion, PipelineConfig
+from tools.models import Corpus, IndexEntry, IndexVersion
 from tools.models.corpora import EntryState, VersionState
 from tools.pipelines.blocks.embedder import EmbedderUnavailable
 from tools.services.documents import CorpusFault
@@ -28,7 +26,7 @@ from tools.services.index_opening import (
     open_version,
     version_after,
 )
-from tools.services.index_switch import activate, forget_corpus, roll_back
+from tools.services.index_switch import activate, roll_back
 from tools.services.index_workers import index_workers
 
 __all__ = ["abandon_version", "activate", "roll_back"]
@@ -173,25 +171,6 @@ def resume_indexes(now: datetime | None = None) -> int:
         else:
             index_workers.plan(version.pk)
     return begun + len(found)
-
-
-def remove_corpus(corpus: Corpus) -> None:
-    """Remove a corpus with its documents and indexes.
-
-    Raises:
-        CorpusFault: a pipeline uses it.
-    """
-    with transaction.atomic():
-        users = PipelineConfig.objects.filter(corpus=corpus)
-        names = ", ".join(users.values_list("pipeline_name", flat=True))
-        if names:
-            raise CorpusFault(
-                f"{corpus.slug} is used by {names}; let them use another corpus, or remove them."
-            )
-        versions = list(corpus.versions.values_list("store", "pk"))
-        number = corpus.pk
-        corpus.delete()
-    forget_corpus(number, versions)
 
 
 def beat_of(version_id: int) -> Callable[[], None]:

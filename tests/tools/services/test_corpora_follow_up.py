@@ -21,14 +21,16 @@ from tests.workers import celery_worker
 from tools.models import Chunk, Corpus, IndexVersion
 from tools.pipelines.blocks.embedder import MINILM, EmbedderUnavailable
 from tools.pipelines.index import layout, parts
+from tools.pipelines.index.assemble import assemble
 from tools.pipelines.reading import UnreadableDocument
-from tools.services import index_entries, index_versions
+from tools.services import index_assembly, index_entries, index_versions
 from tools.services.corpora import (
     CorpusFault,
     add_document,
     another_follows,
     build_index,
     corpus_status,
+    remove_corpora,
     remove_document,
     resume_indexes,
     start_index,
@@ -197,6 +199,24 @@ def test_document_deleted_while_it_is_read_leaves_the_build_alone(
     meanwhile(monkeypatch, lambda: remove_document(document(corpus, "birds.txt")))
     version = build_index(corpus)
     assert (version.state, version.done_documents) == ("active", 2)
+
+
+def test_corpus_deleted_while_its_index_is_put_together_leaves_no_files(
+    corpus: Corpus, index_dir: Path, monkeypatch: Any
+) -> None:
+    build_index(corpus)
+    version = start_index(corpus, force=True)
+    number = corpus.pk
+
+    def then_deleted(*arguments: Any) -> Any:
+        made = assemble(*arguments)
+        remove_corpora([Corpus.objects.get(pk=number)])
+        return made
+
+    monkeypatch.setattr(index_assembly, "assemble", then_deleted)
+    index_versions.assemble(version.pk)
+    index_versions.plan_version(version.pk)
+    assert not (index_dir / str(number)).exists()
 
 
 def test_content_that_fails_does_not_count_against_what_replaced_it(
