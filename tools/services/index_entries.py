@@ -14,6 +14,7 @@ from tools.models.corpora import DocumentStatus, EntryState, VersionState
 from tools.pipelines.index import layout
 from tools.pipelines.index.parts import Part, PartSettings, Source, made_part, part_key
 from tools.pipelines.reading import UnreadableDocument
+from tools.services.documents import lock_documents
 
 # A document that ended this many workers is not tried again.
 MOST_ATTEMPTS: Final = 3
@@ -87,6 +88,7 @@ def expected_part(version: IndexVersion, media_type: str, digest: str, title: st
 
 def _finish(entry: IndexEntry, document: Document, part: Part) -> None:
     with transaction.atomic():
+        lock_documents(pk=document.pk)
         if not _settle(entry, EntryState.DONE, part.key, len(part)):
             return
         changed = _as_read(document).update(
@@ -106,6 +108,7 @@ def _finish(entry: IndexEntry, document: Document, part: Part) -> None:
 
 def _fail(entry: IndexEntry, document: Document, reason: str) -> None:
     with transaction.atomic():
+        lock_documents(pk=document.pk)
         version = entry.version
         key = expected_part(version, document.media_type, document.digest, document.title)
         if not _settle(entry, EntryState.FAILED, key, 0):

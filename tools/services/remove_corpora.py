@@ -8,7 +8,7 @@ from functools import partial
 from django.db import transaction
 
 from tools.models import Corpus, PipelineConfig
-from tools.services.documents import CorpusFault
+from tools.services.documents import CorpusFault, lock_documents
 from tools.services.index_switch import forget_corpus
 
 
@@ -32,6 +32,7 @@ def _remove(corpus: Corpus) -> None:
         raise CorpusFault(
             f"{corpus.slug} is used by {names}; let them use another corpus, or remove them."
         )
+    lock_documents(corpus_id=corpus.pk)
     versions = list(corpus.versions.values_list("store", "pk"))
     number = corpus.pk
     corpus.delete()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
 from django.test import Client
 
 from tests.indexes import corpus_of_texts, document, index_dir, nearest, opened
 from tests.processes import wait_until
 from tests.tools.admin.pages import address, text
 from tests.workers import celery_worker
-from tools.models import Chunk, Corpus, IndexVersion
+from tools.models import Chunk, Corpus, Document, IndexVersion
 from tools.pipelines.blocks.embedder import MINILM, EmbedderUnavailable
 from tools.pipelines.index import layout, parts
 from tools.pipelines.index.assemble import assemble
@@ -199,6 +199,49 @@ def test_document_deleted_while_it_is_read_leaves_the_build_alone(
     meanwhile(monkeypatch, lambda: remove_document(document(corpus, "birds.txt")))
     version = build_index(corpus)
     assert (version.state, version.done_documents) == ("active", 2)
+
+
+@pytest.mark.on_database("postgresql")
+@pytest.mark.parametrize("whole", [True, False])
+def test_delete_waits_for_passages_that_are_being_written(
+    corpus: Corpus, monkeypatch: Any, whole: bool
+) -> None:
+    version = start_index(corpus)
+    index_versions.plan_version(version.pk)
+    birds = document(corpus, "birds.txt")
+    save = index_entries._save_chunks
+    deleting: list[Future[None]] = []
+
+    def delete() -> None:
+        try:
+            if whole:
+                remove_corpora([Corpus.objects.get(pk=corpus.pk)])
+            else:
+                remove_document(document(corpus, "birds.txt"))
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def saved_during(*arguments: Any) -> None:
+            deleting.append(pool.submit(delete))
+            wait_until(waiting_for_a_lock, what="a delete that waits")
+            save(*arguments)
+
+        monkeypatch.setattr(index_entries, "_save_chunks", saved_during)
+        index_versions.ingest_batch(version.pk, [birds.pk])
+        deleting[0].result(BUILD_SECONDS)
+    assert not Chunk.objects.exists()
+    assert Document.objects.count() == (0 if whole else 2)
+
+
+def waiting_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def test_corpus_deleted_while_its_index_is_put_together_leaves_no_files(
