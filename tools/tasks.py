@@ -170,7 +170,7 @@ def ingest_documents(self: Any, version_id: int, documents: list[int]) -> None:
         _index_versions().ingest_batch(version_id, documents)
     except EmbedderUnavailable as fault:
         if self.request.retries == MOST_MODEL_TRIES:
-            _index_versions().fail_version(version_id, str(fault))
+            _index_versions().abandon_version(version_id, str(fault))
             raise
         raise self.retry(exc=fault, countdown=MODEL_EVERY) from fault
 

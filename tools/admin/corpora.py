@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -21,7 +22,7 @@ from tools.admin.texts import badge, moment
 from tools.admin.versions import STATE_COLOURS, progress_of
 from tools.models import Corpus, IndexVersion
 from tools.models.corpora import VersionState
-from tools.services.corpora import remove_corpus
+from tools.services.corpora import CorpusFault, remove_corpora
 
 # The parts of a version that no list shows.
 LARGE = ("chunking",)
@@ -84,12 +85,32 @@ class CorpusAdmin(CorpusPages):
 
     @override
     def delete_model(self, request: HttpRequest, obj: Corpus) -> None:
-        remove_corpus(obj)
+        remove_corpora([obj])
 
     @override
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Corpus]) -> None:
-        for corpus in queryset:
-            remove_corpus(corpus)
+        remove_corpora(queryset)
+
+    @override
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """A pipeline may have come to use the corpus since the page asked."""
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except CorpusFault as fault:
+            self.message_user(request, str(fault), messages.ERROR)
+            return redirect("admin:tools_corpus_change", object_id)
+
+    @override
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Corpus]) -> Any:
+        """All that was chosen is deleted, with the entries that say so, or nothing is."""
+        try:
+            with transaction.atomic():
+                return super().response_action(request, queryset)
+        except CorpusFault as fault:
+            self.message_user(request, f"{fault} Nothing was deleted.", messages.ERROR)
+            return redirect(request.get_full_path())
 
     @admin.display(description="Documents", ordering="held")
     def documents_held(self, corpus: Any) -> SafeString:

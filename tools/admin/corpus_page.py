@@ -13,6 +13,7 @@ from tools.admin.versions import progress_of
 from tools.conf import deployment
 from tools.models import Document, IndexEntry
 from tools.models.corpora import DocumentStatus, EntryState, VersionState
+from tools.services.index_opening import UNFINISHED, another_follows, waiting_documents
 
 MOST_VERSIONS: Final = 10
 MOST_FAILED: Final = 20
@@ -32,6 +33,8 @@ class Build:
     reading: tuple[str, ...]
     remaining: str
     told: str
+    waiting: int
+    followed: bool
 
 
 def corpus_page(corpus: Any, *, may_change: bool) -> dict[str, Any]:
@@ -42,6 +45,7 @@ def corpus_page(corpus: Any, *, may_change: bool) -> dict[str, Any]:
     versions = list(corpus.versions.all())
     building = next((one for one in versions if one.state == VersionState.BUILDING), None)
     active = next((one for one in versions if one.state == VersionState.ACTIVE), None)
+    followed = another_follows(corpus)
     return {
         "corpus": corpus,
         "may_change": may_change,
@@ -52,11 +56,12 @@ def corpus_page(corpus: Any, *, may_change: bool) -> dict[str, Any]:
         "failed_total": counts.get(DocumentStatus.FAILED.value, 0),
         "versions": [progress_of(version) for version in versions[:MOST_VERSIONS]],
         "versions_left": max(0, len(versions) - MOST_VERSIONS),
-        "building": None if building is None else _build(building),
+        "building": None if building is None else _build(building, followed=followed),
+        "busy": followed or any(one.state in UNFINISHED for one in versions),
         "active": active,
         "gone": 0 if active is None else documents_gone(active),
         # Also of nothing: an index in use may still hold what was there before.
-        "buildable": building is None and (active is not None or bool(counts)),
+        "buildable": active is not None or bool(counts),
         "largest": deployment().rag.max_document_bytes,
     }
 
@@ -72,7 +77,7 @@ def documents_gone(active: Any) -> int:
     return max(0, int(active.done_documents) - left)
 
 
-def _build(version: Any) -> Build:
+def _build(version: Any, *, followed: bool) -> Build:
     now = datetime.now(UTC)
     settled = version.done_documents + version.failed_documents
     left = version.total_documents - settled
@@ -88,6 +93,8 @@ def _build(version: Any) -> Build:
         reading=names,
         remaining=_span(left * seconds / settled) if known else "",
         told=_told(version, now, left, begun=bool(settled or names)),
+        waiting=waiting_documents(version),
+        followed=followed,
     )
 
 

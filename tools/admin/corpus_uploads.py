@@ -32,6 +32,7 @@ from tools.services.corpora import (
     Refused,
     activate,
     add_upload,
+    another_follows,
     retry_documents,
     start_index,
 )
@@ -118,11 +119,17 @@ class CorpusPages(ModelAdmin):
         else:
             told = f"Nothing has changed since version {version.number}, which is in use."
             if version.state == VersionState.BUILDING:
-                self.log_change(request, corpus, f"Began index version {version.number}.")
-                told = f"Index version {version.number} is being built. Queries use it once it is active."
+                told = self._begun(request, corpus, version.number)
         if not _wants_json(request):
             self.message_user(request, told, level)
         return told
+
+    def _begun(self, request: HttpRequest, corpus: Corpus, number: int) -> str:
+        if another_follows(corpus):
+            self.log_change(request, corpus, f"Asked for the index version after {number}.")
+            return f"Index version {number} is being built; another follows with what has changed since."
+        self.log_change(request, corpus, f"Began index version {number}.")
+        return f"Index version {number} is being built. Queries use it once it is active."
 
     def _retry(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Read the documents again that could not be read."""

@@ -194,7 +194,7 @@ class IndexView(ManagingView):
 
     @extend_schema(
         **describe(
-            "build_index", "Build a new index version", 202, answer="Version", body="BuildIndex"
+            "build_index", "Build a new index version", 202, answer="Begun", body="BuildIndex"
         )
     )
     async def post(self, request: Request, slug: str) -> Response:

@@ -114,6 +114,15 @@ ANSWERS: Final[dict[str, dict[str, Any]]] = {
         "state": serializers.CharField(),
         "status_url": serializers.CharField(),
     },
+    "Begun": {
+        "version": serializers.IntegerField(),
+        "state": serializers.CharField(),
+        "another_follows": serializers.BooleanField(
+            help_text="Whether the next version is begun when this one has ended: it was being built "
+            "already and does not hold what has changed since."
+        ),
+        "status_url": serializers.CharField(),
+    },
     "Deleted": {"deleted": serializers.CharField()},
     "Status": {},
 }

@@ -183,6 +183,14 @@ class IndexVersion(models.Model):
     failed_documents = models.PositiveIntegerField(default=0)
     chunks = models.PositiveIntegerField(default=0)
     error = models.CharField(max_length=1000, blank=True, default="")
+    # Remembered here, so that no death of a worker loses it: what was added meanwhile may be missing.
+    asked_again = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="The index was asked for again while this was being built: if it lacks something "
+        "then, the next version is begun when it has ended.",
+    )
     statistics = models.JSONField(default=dict, blank=True, validators=[json_object])
     created_at = models.DateTimeField(auto_now_add=True)
     # Moves while a worker is at it, so that a build whose workers died can be told.

@@ -11,14 +11,15 @@ from tools.services.documents import (
     add_upload,
     remove_document,
 )
+from tools.services.index_opening import another_follows, version_after
 from tools.services.index_versions import (
     activate,
     build_index,
-    remove_corpus,
     resume_indexes,
     roll_back,
     start_index,
 )
+from tools.services.remove_corpora import remove_corpora
 from tools.services.retry_documents import retry_documents
 
 __all__ = [
@@ -28,12 +29,14 @@ __all__ = [
     "activate",
     "add_document",
     "add_upload",
+    "another_follows",
     "build_index",
     "corpus_status",
-    "remove_corpus",
+    "remove_corpora",
     "remove_document",
     "resume_indexes",
     "retry_documents",
     "roll_back",
     "start_index",
+    "version_after",
 ]

@@ -9,6 +9,7 @@ from django.db.models import Count, Sum
 
 from tools.models import Corpus, Document, IndexVersion
 from tools.models.corpora import DocumentStatus, VersionState
+from tools.services.index_opening import another_follows, waiting_documents
 
 LISTED_ERRORS: Final = 20
 LISTED_VERSIONS: Final = 20
@@ -31,6 +32,7 @@ def corpus_status(corpus: Corpus) -> dict[str, Any]:
         },
         "active": _version(active) if active else None,
         "building": _progress(building) if building else None,
+        "another_follows": another_follows(corpus),
         "versions": [_version(row) for row in versions],
         "errors": [
             {"document": name, "error": error}
@@ -65,6 +67,7 @@ def _progress(version: IndexVersion) -> dict[str, Any]:
         **_version(version),
         "done": settled,
         "total": version.total_documents,
+        "waiting": waiting_documents(version),
         "percent": round(100 * settled / version.total_documents) if version.total_documents else 0,
         "chunks_per_second": round(version.chunks / seconds, 1) if seconds > 0 else 0.0,
         "last_moved_at": _time(version.touched_at),

@@ -122,9 +122,19 @@ def remove_document(document: Document) -> None:
     """Take a document out; queries find it until the next index version is in use."""
     with transaction.atomic():
         _lock(document.corpus_id)
+        lock_documents(pk=document.pk)
         _note(Action.DELETED, document, {"digest": change(document.digest, "")})
         document.delete()
         _promote(document.corpus_id, document.digest)
+
+
+def lock_documents(**which: int) -> None:
+    """Keep documents from being deleted while their passages are written, and the other way round.
+
+    Whoever does either takes this lock before those on entries and passages.
+    """
+    rows = Document.objects.select_for_update().filter(**which).order_by("pk")
+    list(rows.values_list("pk"))
 
 
 def _is_archive(name: str, content: bytes) -> bool:

@@ -20,7 +20,7 @@ from tools.pipelines.index.assemble import Member, PartMissing, Plan, assemble
 from tools.selectors.specs import index_spec
 from tools.services.documents import CorpusFault
 from tools.services.index_entries import expected_part
-from tools.services.index_switch import activate
+from tools.services.index_switch import activate, forget_corpus
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +61,20 @@ def fail_version(version_id: int, reason: str) -> None:
     )
 
 
+def abandon_version(version_id: int, reason: str) -> None:
+    """Give up on a version, and on the one that was to follow it: what is missing is missing for both."""
+    building = IndexVersion.objects.filter(pk=version_id, state=VersionState.BUILDING)
+    building.update(asked_again=False)
+    fail_version(version_id, reason)
+
+
+def holds_what_is_there(version: IndexVersion) -> bool:
+    """Whether a version that has ended is made of its corpus' documents as they are now."""
+    return fingerprint(version) == (
+        version.statistics.get("fingerprint") or _fingerprint_of_entries(version)
+    )
+
+
 def fingerprint(version: IndexVersion) -> str:
     """What a version made like this one of the documents as they are now would be known by."""
     rows = Document.objects.filter(corpus_id=version.corpus_id)
@@ -87,8 +101,7 @@ def _assemble(version: IndexVersion, beat: Callable[[], None]) -> None:
         version.refresh_from_db()
         return
     spec = IndexSpec(**index_spec(version))
-    names = ("document__name", "part", "document__source", "document__metadata")
-    known_by = _fingerprint(entries.values_list(*names))
+    known_by = _fingerprint_of_entries(version)
     try:
         meta = assemble(Plan(spec, members, version.chunking, known_by), beat)
     except PartMissing:
@@ -101,7 +114,7 @@ def _assemble(version: IndexVersion, beat: Callable[[], None]) -> None:
         version.refresh_from_db()
         return
     now = datetime.now(UTC)
-    IndexVersion.objects.filter(pk=version.pk).update(
+    kept = IndexVersion.objects.filter(pk=version.pk).update(
         state=VersionState.READY,
         chunks=meta["chunks"],
         done_documents=len(members),
@@ -111,7 +124,11 @@ def _assemble(version: IndexVersion, beat: Callable[[], None]) -> None:
         finished_at=now,
         touched_at=now,
     )
-    version.refresh_from_db()
+    if kept:
+        version.refresh_from_db()
+    else:
+        # Its corpus was deleted meanwhile, with the files there were then.
+        forget_corpus(version.corpus_id, [(version.store, version.pk)])
 
 
 def _switch_to(version: IndexVersion) -> None:
@@ -137,6 +154,11 @@ def _make_again(version: IndexVersion, part: str) -> None:
         IndexVersion.objects.filter(pk=version.pk).update(
             done_documents=F("done_documents") - count, chunks=F("chunks") - chunks
         )
+
+
+def _fingerprint_of_entries(version: IndexVersion) -> str:
+    names = ("document__name", "part", "document__source", "document__metadata")
+    return _fingerprint(IndexEntry.objects.filter(version=version).values_list(*names))
 
 
 def _fingerprint(rows: Iterable[tuple[Any, ...]]) -> str:

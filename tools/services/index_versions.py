@@ -10,24 +10,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from django.db import transaction
-from django.db.models import Max
-
-from tools.models import Corpus, Document, IndexEntry, IndexVersion, PipelineConfig
-from tools.models.corpora import DocumentStatus, EntryState, VersionState
+from tools.models import Corpus, IndexEntry, IndexVersion
+from tools.models.corpora import EntryState, VersionState
 from tools.pipelines.blocks.embedder import EmbedderUnavailable
-from tools.pipelines.blocks.vectors.choose import chosen_store
-from tools.pipelines.chunking import CHUNKING_REVISION
-from tools.pipelines.contracts import BlockUnavailable
 from tools.services.documents import CorpusFault
-from tools.services.index_assembly import assemble_version, fail_version, fingerprint
+from tools.services.index_assembly import abandon_version, assemble_version
 from tools.services.index_entries import ingest_document
-from tools.services.index_switch import activate, forget_corpus, roll_back
+from tools.services.index_opening import (
+    UNFINISHED,
+    ended_but_asked_for_again,
+    indexed_documents,
+    open_next,
+    open_version,
+    version_after,
+)
+from tools.services.index_switch import activate, roll_back
 from tools.services.index_workers import index_workers
 
-__all__ = ["activate", "roll_back"]
+__all__ = ["abandon_version", "activate", "roll_back"]
 
 # A build that did not move for this long has lost its workers, or its messages.
 STALE_AFTER: Final = timedelta(seconds=90)
@@ -44,6 +46,7 @@ def start_index(corpus: Corpus, *, force: bool = False) -> IndexVersion:
     """Let workers build the next version: gives it, or the one in use when nothing changed.
 
     A version that is being built already is given back, and resumed if nobody is at it any more.
+    Another follows it then, unless it holds in the end what is there now.
 
     Raises:
         CorpusFault: there is nothing to index, or its store cannot be had.
@@ -59,10 +62,32 @@ def build_index(
 ) -> IndexVersion:
     """Build the next version in this process, and switch to it; see `start_index`.
 
+    Gives the one that holds what is there now.
+
     Raises:
         CorpusFault: as `start_index` does.
     """
     version, _ = open_version(corpus, force=force)
+    lacking = version.asked_again
+    _build_here(version, report)
+    begin_next(version.pk)
+    after = version_after(version) if lacking else None
+    if after is None:
+        return version
+    _build_here(after, report)
+    begin_next(after.pk)
+    return after
+
+
+def begin_next(version_id: int) -> bool:
+    """Let workers build the version that follows one that has ended, if one does; see `open_next`."""
+    version = open_next(version_id)
+    if version is not None:
+        index_workers.plan(version.pk)
+    return version is not None
+
+
+def _build_here(version: IndexVersion, report: Report | None) -> None:
     try:
         while version.state == VersionState.BUILDING:
             _list_documents(version)
@@ -72,36 +97,8 @@ def build_index(
                 time.sleep(WAIT_FOR_OTHERS)
             version.refresh_from_db()
     except EmbedderUnavailable as fault:
-        fail_version(version.pk, str(fault))
+        abandon_version(version.pk, str(fault))
         raise CorpusFault(str(fault)) from fault
-    return version
-
-
-def open_version(corpus: Corpus, *, force: bool) -> tuple[IndexVersion, bool]:
-    """The version to work on, and whether it is new. No worker is told of it.
-
-    Raises:
-        CorpusFault: as `start_index` does.
-    """
-    try:
-        store = chosen_store()
-    except BlockUnavailable as fault:
-        raise CorpusFault(str(fault)) from fault
-    with transaction.atomic():
-        corpus = Corpus.objects.select_for_update().get(pk=corpus.pk)
-        versions = IndexVersion.objects.filter(corpus=corpus)
-        building = versions.filter(state=VersionState.BUILDING).first()
-        if building is not None:
-            return building, False
-        active = versions.filter(state=VersionState.ACTIVE).first()
-        if active is None and not _documents(corpus.pk).exists():
-            raise CorpusFault(f"{corpus.slug} has no documents.")
-        version = IndexVersion(corpus=corpus, store=store, **_settings(corpus))
-        if active is not None and not force and _same(active, version):
-            return active, False
-        version.number = (versions.aggregate(Max("number"))["number__max"] or 0) + 1
-        version.save()
-        return version, True
 
 
 def _ingest_here(version: IndexVersion, report: Report | None) -> bool:
@@ -147,7 +144,9 @@ def ingest_batch(version_id: int, documents: list[int]) -> None:
 
 def assemble(version_id: int) -> None:
     """Put a version together if all its parts are there; else let the missing ones be made."""
-    if not assemble_version(version_id, beat_of(version_id)):
+    if assemble_version(version_id, beat_of(version_id)):
+        begin_next(version_id)
+    else:
         version = IndexVersion.objects.filter(pk=version_id, state=VersionState.BUILDING).first()
         if version is not None and _any_pending(version):
             plan_version(version_id)
@@ -156,12 +155,14 @@ def assemble(version_id: int) -> None:
 def resume_indexes(now: datetime | None = None) -> int:
     """Go on with builds whose workers died or never heard of them; how many there were.
 
-    While another build moves, workers are there and have work: those that wait are left waiting.
+    Those that died before they began the version to follow theirs count as well. While another build
+    moves, workers are there and have work: those that wait are left waiting.
     """
+    begun = sum(begin_next(pk) for pk in ended_but_asked_for_again().values_list("pk", flat=True))
     before = (now or datetime.now(UTC)) - STALE_AFTER
-    open_ones = IndexVersion.objects.filter(state__in=(VersionState.BUILDING, VersionState.READY))
+    open_ones = IndexVersion.objects.filter(state__in=UNFINISHED)
     if open_ones.filter(touched_at__gte=before).exists():
-        return 0
+        return begun
     found = list(open_ones)
     for version in found:
         _touch(version.pk)
@@ -169,26 +170,7 @@ def resume_indexes(now: datetime | None = None) -> int:
             index_workers.assemble(version.pk)
         else:
             index_workers.plan(version.pk)
-    return len(found)
-
-
-def remove_corpus(corpus: Corpus) -> None:
-    """Remove a corpus with its documents and indexes.
-
-    Raises:
-        CorpusFault: a pipeline uses it.
-    """
-    with transaction.atomic():
-        users = PipelineConfig.objects.filter(corpus=corpus)
-        names = ", ".join(users.values_list("pipeline_name", flat=True))
-        if names:
-            raise CorpusFault(
-                f"{corpus.slug} is used by {names}; let them use another corpus, or remove them."
-            )
-        versions = list(corpus.versions.values_list("store", "pk"))
-        number = corpus.pk
-        corpus.delete()
-    forget_corpus(number, versions)
+    return begun + len(found)
 
 
 def beat_of(version_id: int) -> Callable[[], None]:
@@ -204,25 +186,6 @@ def beat_of(version_id: int) -> Callable[[], None]:
     return beat
 
 
-def _settings(corpus: Corpus) -> dict[str, Any]:
-    return {
-        "embedding_model": corpus.embedding_model,
-        "chunking": {
-            "tokens": corpus.chunk_tokens,
-            "overlap": corpus.chunk_overlap,
-            "revision": CHUNKING_REVISION,
-        },
-    }
-
-
-def _same(active: IndexVersion, version: IndexVersion) -> bool:
-    """Whether a new version would be the same as the one in use."""
-    made = (active.embedding_model, active.chunking, active.store)
-    if made != (version.embedding_model, version.chunking, version.store):
-        return False
-    return bool(fingerprint(version) == active.statistics.get("fingerprint"))
-
-
 def _stale(version: IndexVersion) -> bool:
     return version.touched_at < datetime.now(UTC) - STALE_AFTER
 
@@ -231,14 +194,8 @@ def _touch(version_id: int) -> None:
     IndexVersion.objects.filter(pk=version_id).update(touched_at=datetime.now(UTC))
 
 
-def _documents(corpus_id: int) -> Any:
-    """What is indexed of a corpus: everything but duplicates."""
-    rows = Document.objects.filter(corpus_id=corpus_id)
-    return rows.exclude(status=DocumentStatus.DUPLICATE).order_by("pk")
-
-
 def _list_documents(version: IndexVersion) -> None:
-    new = _documents(version.corpus_id).exclude(entries__version=version)
+    new = indexed_documents(version.corpus_id).exclude(entries__version=version)
     entries = (
         IndexEntry(version=version, document_id=pk) for pk in new.values_list("pk", flat=True)
     )

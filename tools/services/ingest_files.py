@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tools.conf import deployment
 from tools.models import Corpus, Document, IndexVersion
-from tools.models.corpora import VersionState
 from tools.pipelines.blocks.embedder import canonical
 from tools.services.documents import Added, CorpusFault, Refused, add_upload, remove_document
+from tools.services.index_opening import UNFINISHED
 
 
 def open_corpus(
@@ -65,6 +65,6 @@ def prune(corpus: Corpus, kept: set[str]) -> int:
 
 
 def unfinished(version: IndexVersion) -> bool:
-    """Whether the version is still being built or about to be switched to; reads its row."""
+    """Whether the version is being built or about to be switched to or followed; reads its row."""
     version.refresh_from_db()
-    return version.state in {VersionState.BUILDING, VersionState.READY}
+    return version.state in UNFINISHED or version.asked_again

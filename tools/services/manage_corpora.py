@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import ProtectedError
 
 from tools.conf import value_faults
 from tools.contracts import wire_time
@@ -31,8 +30,9 @@ from tools.services.corpora import (
     activate,
     add_document,
     add_upload,
+    another_follows,
     corpus_status,
-    remove_corpus,
+    remove_corpora,
     remove_document,
     start_index,
 )
@@ -93,9 +93,9 @@ def change_corpus(slug: str, values: Mapping[str, Any]) -> dict[str, Any]:
 def delete_corpus(slug: str) -> dict[str, Any]:
     """Remove a corpus with its documents and its index versions."""
     try:
-        remove_corpus(_corpus(slug))
-    except (CorpusFault, ProtectedError) as fault:
-        raise _in_the_way(fault, f"The corpus {slug} is in use by a pipeline") from fault
+        remove_corpora([_corpus(slug)])
+    except CorpusFault as fault:
+        raise _in_the_way(fault) from fault
     return {"deleted": slug}
 
 
@@ -160,7 +160,12 @@ def begin_index(slug: str, *, force: bool) -> dict[str, Any]:
         version = start_index(corpus, force=force)
     except CorpusFault as fault:
         raise _in_the_way(fault) from fault
-    return {"version": version.number, "state": version.state, **_addresses(slug)}
+    return {
+        "version": version.number,
+        "state": version.state,
+        "another_follows": another_follows(corpus),
+        **_addresses(slug),
+    }
 
 
 def switch_version(slug: str, number: int, *, force: bool) -> dict[str, Any]:
@@ -252,9 +257,8 @@ def _taken(slug: str) -> Conflict:
     )
 
 
-def _in_the_way(fault: Exception, message: str = "") -> Conflict:
-    told = message if message and not isinstance(fault, CorpusFault) else str(fault)
-    return Conflict(told.rstrip("."))
+def _in_the_way(fault: CorpusFault) -> Conflict:
+    return Conflict(str(fault).rstrip("."))
 
 
 def _told(results: list[Added | Refused]) -> dict[str, Any]:

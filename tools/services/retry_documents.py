@@ -9,7 +9,7 @@ from django.db import transaction
 from tools.models import Corpus, Document, IndexVersion
 from tools.models.corpora import DocumentStatus, VersionState
 from tools.services.documents import CorpusFault
-from tools.services.index_versions import open_version
+from tools.services.index_opening import open_version
 from tools.services.index_workers import index_workers
 
 

@@ -7,7 +7,7 @@ import zipfile
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import DELETION, LogEntry
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
@@ -15,6 +15,8 @@ from pytest_django import Settings
 from tests.factories import make_corpus, make_document, make_pipeline, make_version
 from tests.indexes import index_dir
 from tests.tools.admin.pages import act, address, text
+from tools.admin import corpora
+from tools.admin.removal import corpora_told
 from tools.conf import deployment
 from tools.models import Corpus, Document, IndexEntry, IndexVersion
 from tools.models.corpora import DocumentStatus, EntryState, VersionState
@@ -162,6 +164,32 @@ def test_deleting_says_how_much_goes_and_what_is_in_the_way(admin_client: Client
     assert f"Used by the pipeline {pipeline.pipeline_name}" in text(asked)
     act(admin_client, Document, "delete_selected", *rows[:3])
     assert Document.objects.count() == 57
+
+
+@pytest.mark.parametrize("page", ["delete", "changelist"])
+def test_corpus_that_came_into_use_meanwhile_stays_with_all_others(
+    admin_client: Client, monkeypatch: Any, page: str
+) -> None:
+    free, taken = make_corpus(slug="free"), make_corpus(slug="taken")
+
+    def then_used(*arguments: Any) -> Any:
+        found = corpora_told(*arguments)
+        make_pipeline(corpus=taken)
+        return found
+
+    monkeypatch.setattr(corpora, "corpora_told", then_used)
+    if page == "delete":
+        confirmed: dict[str, Any] = {"post": "yes"}
+        url = address(Corpus, "delete", taken.pk)
+    else:
+        chosen = [free.pk, taken.pk]
+        confirmed = {"action": "delete_selected", "_selected_action": chosen, "post": "yes"}
+        url = address(Corpus, "changelist")
+    shown = text(admin_client.post(url, confirmed, follow=True))
+    assert "taken is used by basic; let them use another corpus, or remove them." in shown
+    assert "uccessfully deleted" not in shown
+    assert set(Corpus.objects.values_list("slug", flat=True)) == {"free", "taken"}
+    assert not LogEntry.objects.filter(action_flag=DELETION).exists()
 
 
 def test_only_who_may_change_a_corpus_tries_again(client: Client, django_user_model: Any) -> None:

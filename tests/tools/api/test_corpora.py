@@ -22,8 +22,8 @@ from tests.factories import (
     make_version,
 )
 from tools.conf import deployment
-from tools.models import Corpus, Document
-from tools.models.corpora import VersionState
+from tools.models import Corpus, Document, IndexEntry
+from tools.models.corpora import DocumentStatus, EntryState, VersionState
 from tools.services.corpora import build_index
 
 MARKDOWN = b"# Otters\n\nOtters hold hands while they sleep, so that none drifts away.\n"
@@ -244,6 +244,27 @@ def test_an_index_is_begun_watched_and_switched_back(door: RestDoor) -> None:
         (2, "retired"),
         (1, "active"),
     ]
+
+
+def test_what_comes_in_during_a_build_is_told_to_wait_for_the_next(door: RestDoor) -> None:
+    corpus = make_corpus(slug="papers")
+    post(door, "/papers/documents?name=otters.md", content=MARKDOWN)
+    first = post(door, "/papers/index").json()["data"]
+    assert (first["version"], first["another_follows"]) == (1, False)
+    # As when a worker has read it.
+    IndexEntry.objects.create(
+        version=corpus.versions.get(), document=corpus.documents.get(), state=EntryState.DONE
+    )
+    corpus.documents.update(status=DocumentStatus.READY)
+    again = post(door, "/papers/index").json()["data"]
+    assert (again["version"], again["another_follows"]) == (1, False)
+    post(door, "/papers/documents?name=kelp.txt", content=b"Kelp grows fast.")
+    post(door, "/papers/documents?name=otters.md", content=b"# Otters\n\nOtters swim.")
+    again = post(door, "/papers/index").json()["data"]
+    assert (again["version"], again["state"], again["another_follows"]) == (1, "building", True)
+    status = door.get("/api/corpora/papers/status").json()["data"]
+    assert (status["building"]["waiting"], status["another_follows"]) == (2, True)
+    assert corpus.versions.count() == 1
 
 
 def test_a_version_that_is_not_whole_cannot_be_used(door: RestDoor) -> None:

@@ -18,7 +18,7 @@ from tools.services.corpora import (
     add_document,
     add_upload,
     corpus_status,
-    remove_corpus,
+    remove_corpora,
     remove_document,
 )
 
@@ -143,9 +143,9 @@ def test_corpus_in_use_is_not_removed(corpus: Corpus) -> None:
     add_document(corpus, "a.txt", b"One.")
     pipeline = make_pipeline(corpus=corpus)
     with pytest.raises(CorpusFault, match="library is used by basic"):
-        remove_corpus(corpus)
+        remove_corpora([corpus])
     pipeline.delete()
-    remove_corpus(corpus)
+    remove_corpora([corpus])
     assert not Corpus.objects.filter(slug="library").exists()
     assert not Document.objects.exists()
 

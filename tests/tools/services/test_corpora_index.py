@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import connection
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.indexes import TEXTS, corpus_of_texts, document, index_dir, nearest, opened
 from tests.trail import became, trail_of
@@ -26,7 +27,7 @@ from tools.services.corpora import (
     add_document,
     build_index,
     corpus_status,
-    remove_corpus,
+    remove_corpora,
     remove_document,
     resume_indexes,
     roll_back,
@@ -205,10 +206,15 @@ def test_only_the_last_version_before_is_kept(corpus: Corpus, index_dir: Path) -
         activate(first)
 
 
-def test_removed_corpus_leaves_no_files(corpus: Corpus, index_dir: Path) -> None:
+def test_removed_corpus_leaves_no_files(
+    corpus: Corpus,
+    index_dir: Path,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
     build_index(corpus)
     pk = corpus.pk
-    remove_corpus(corpus)
+    with django_capture_on_commit_callbacks(execute=True):
+        remove_corpora([corpus])
     assert not (index_dir / str(pk)).exists()
     sweep_parts(timedelta(0))
     assert parts() == {}

@@ -51,7 +51,10 @@ class Command(BaseCommand):
         )
         waiting = parser.add_mutually_exclusive_group()
         waiting.add_argument(
-            "--wait", action="store_true", default=True, help="Wait until the index is in use."
+            "--wait",
+            action="store_true",
+            default=True,
+            help="Wait until an index with these documents is in use.",
         )
         waiting.add_argument(
             "--no-wait", action="store_false", dest="wait", help="Only send it to the workers."
@@ -99,9 +102,16 @@ class Command(BaseCommand):
         if options["in_process"]:
             return corpora.build_index(corpus, self._progress, force=options["force"])
         version = corpora.start_index(corpus, force=options["force"])
-        if options["wait"]:
-            self._follow(version)
-        return version
+        # Begun before these documents were there: the one that follows it holds them.
+        lacking = version.asked_again
+        if not options["wait"]:
+            return version
+        self._follow(version)
+        after = corpora.version_after(version) if lacking else None
+        if after is None:
+            return version
+        self._follow(after)
+        return after
 
     def _follow(self, version: Any) -> None:
         """Show how workers get on, until the version is no longer being built."""
@@ -127,7 +137,10 @@ class Command(BaseCommand):
         if self.stdout.isatty():
             self.stdout.write("")
         if not waited:
-            self.stdout.write(f"Version {version.number} is being built by the workers.")
+            line = f"Version {version.number} is being built by the workers"
+            if corpora.another_follows(corpus):
+                line += "; another follows with what has changed since it was begun"
+            self.stdout.write(f"{line}.")
             return self._end(refused)
         self.stdout.write(
             f"Version {version.number} is {version.state}: {version.done_documents} documents, "

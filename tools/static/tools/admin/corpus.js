@@ -4,7 +4,11 @@
   const MOST_FILES = 50;
   const MOST_BYTES = 16 << 20;
   const MOST_TOLD = 20;
+  // A service that is busy is asked again as often as this.
+  const MOST_TRIES = 30;
   const LOGGED_OUT = "You are logged out. Log in again, then go on.";
+  const NOT_ALLOWED = "You may not do this any more, or have logged in again since. Reload the page. What was sent before is kept.";
+  const STOPPED = "Stopped. What was sent before is kept.";
 
   const size = (bytes) => {
     if (bytes < 1 << 20) {
@@ -33,16 +37,22 @@
   };
 
   const explained = (request) => {
+    if (new URL(request.responseURL).pathname.endsWith("/login/")) {
+      throw new Error(LOGGED_OUT);
+    }
     let told = null;
     try {
       told = JSON.parse(request.responseText);
     } catch {
-      throw new Error(request.status === 200 || request.status === 403 ? LOGGED_OUT : `The service answered with ${request.status}.`);
+      // A page, which says what its status says.
     }
-    if (request.status !== 200) {
-      throw new Error(told.error || `The service answered with ${request.status}.`);
+    if (request.status === 200 && told) {
+      return told;
     }
-    return told;
+    const meant = request.status === 403 ? NOT_ALLOWED : `The service answered with ${request.status}.`;
+    const fault = new Error((told && told.error) || meant);
+    fault.again = request.status === 503 ? Number(request.getResponseHeader("Retry-After")) || 0 : 0;
+    throw fault;
   };
 
   // fetch does not tell how far an upload is.
@@ -59,10 +69,35 @@
       }
     });
     request.addEventListener("error", () => reject(new Error("The service cannot be reached. What was sent before is kept.")));
-    request.addEventListener("abort", () => reject(new Error("Stopped. What was sent before is kept.")));
+    request.addEventListener("abort", () => reject(new Error(STOPPED)));
     started(request);
     request.send(data);
   });
+
+  const wait = (seconds, started) => new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, 1000 * seconds);
+    started({
+      abort: () => {
+        clearTimeout(timer);
+        reject(new Error(STOPPED));
+      },
+    });
+  });
+
+  // A service that has no place for it now says when to ask again.
+  const sendPatiently = async (address, data, { progress, started, busy }) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await send(address, data, progress, started);
+      } catch (fault) {
+        if (!fault.again || tries === MOST_TRIES) {
+          throw fault;
+        }
+        busy(fault.again);
+        await wait(fault.again, started);
+      }
+    }
+  };
 
   const watch = (form) => {
     const input = form.querySelector("input[type='file']");
@@ -146,13 +181,19 @@
           data.append("csrfmiddlewaretoken", token);
           batch.forEach((file) => data.append("files", file, file.name));
           const weight = batch.reduce((sum, file) => sum + file.size, 0);
-          const told = await send(form.action, data, (share) => {
-            show((bytes + share * weight) / total);
-            note.textContent = `Sending ${plural(files.length, "file")}: ${size(bytes + share * weight)} of ${size(total)}`;
-            if (share >= 1) {
-              note.textContent = `Taking in ${count + batch.length} of ${plural(files.length, "file")}`;
-            }
-          }, (request) => { running = request; });
+          const told = await sendPatiently(form.action, data, {
+            progress(share) {
+              show((bytes + share * weight) / total);
+              note.textContent = `Sending ${plural(files.length, "file")}: ${size(bytes + share * weight)} of ${size(total)}`;
+              if (share >= 1) {
+                note.textContent = `Taking in ${count + batch.length} of ${plural(files.length, "file")}`;
+              }
+            },
+            started(request) { running = request; },
+            busy(seconds) {
+              note.textContent = `The service is busy. Sending goes on in ${seconds} s.`;
+            },
+          });
           bytes += weight;
           count += batch.length;
           show(bytes / total);
@@ -173,7 +214,8 @@
         const data = new FormData();
         data.append("csrfmiddlewaretoken", token);
         try {
-          lines.push((await send(form.dataset.build, data, () => {}, () => {})).told);
+          const ways = { progress() {}, started() {}, busy() {} };
+          lines.push((await sendPatiently(form.dataset.build, data, ways)).told);
         } catch (fault) {
           lines.push(fault.message);
         }
