@@ -13,6 +13,8 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminSelect2MultipleWidget
 
+from tools.admin.guarded_form import GuardedForm
+
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
@@ -25,11 +27,15 @@ def compact_choices(field: Any) -> Any:
     return field
 
 
+class PersonForm(GuardedForm, UserChangeForm):
+    """A person; passwords have a page of their own."""
+
+
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, ModelAdmin):
     """People who may use the admin."""
 
-    form = UserChangeForm
+    form = PersonForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
@@ -41,6 +47,8 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
     """Groups of people with the same permissions."""
+
+    form = GuardedForm
 
     @override
     def formfield_for_manytomany(self, *args: Any, **kwargs: Any) -> Any:
