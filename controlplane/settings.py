@@ -170,6 +170,7 @@ UNFOLD = {
     ],
     "STYLES": [lambda request: static("controlplane/admin.css")],
     "SCRIPTS": [
+        lambda request: static("controlplane/autofocus.js"),
         lambda request: static("controlplane/name_fields.js"),
         lambda request: static("controlplane/nav_search.js"),
     ],
