@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from axes.models import AccessAttempt
@@ -15,6 +16,7 @@ from django.shortcuts import redirect
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
+from controlplane.address_limit import locked_addresses
 from tools.admin.texts import badge, moment
 from tools.services.audit.recording import Action, record_action
 
@@ -32,6 +34,17 @@ class AccessAttemptAdmin(ModelAdmin):
     ordering = ("-attempt_time",)
     fields = ("username", "ip_address", "failures", "locked", "latest", "user_agent")
     readonly_fields = fields
+
+    @override
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AccessAttempt]:
+        # Asked once for each page, not for each of its rows.
+        self.__dict__.pop("_locked_addresses", None)
+        rows: QuerySet[AccessAttempt] = super().get_queryset(request)
+        return rows
+
+    @cached_property
+    def _locked_addresses(self) -> set[str | None]:
+        return locked_addresses()
 
     @override
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -69,8 +82,11 @@ class AccessAttemptAdmin(ModelAdmin):
     @admin.display(description="Locked out")
     def locked(self, row: AccessAttempt) -> str:
         # Nobody removes the row when the time is over.
-        over = datetime.now(UTC) - row.attempt_time >= settings.AXES_COOLOFF_TIME
-        locked = row.failures_since_start >= settings.AXES_FAILURE_LIMIT and not over
+        if datetime.now(UTC) - row.attempt_time >= settings.AXES_COOLOFF_TIME:
+            return "-"
+        if row.ip_address in self._locked_addresses:
+            return badge("address locked out", "danger")
+        locked = row.failures_since_start >= settings.AXES_FAILURE_LIMIT
         return badge("locked out", "danger") if locked else "-"
 
     @admin.display(description="Latest")

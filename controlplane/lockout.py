@@ -22,10 +22,15 @@ def refuse(
     credentials: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     """The page that says how long to wait."""
+    # Loaded by the first request that is refused, when there is a database.
+    from controlplane.address_limit import is_address_locked
+
+    of_address = is_address_locked(address_of(request))
     minutes = settings.AXES_COOLOFF_TIME.total_seconds() / 60
     context = {
         **admin.site.each_context(request),
-        "failures": settings.AXES_FAILURE_LIMIT,
+        "of_address": of_address,
+        "failures": settings.ADDRESS_FAILURE_LIMIT if of_address else settings.AXES_FAILURE_LIMIT,
         "minutes": f"{minutes:g}",
     }
     answer = render(request, "controlplane/locked_out.html", context, status=429)

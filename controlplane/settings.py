@@ -170,6 +170,7 @@ UNFOLD = {
     ],
     "STYLES": [lambda request: static("controlplane/admin.css")],
     "SCRIPTS": [
+        lambda request: static("controlplane/autofocus.js"),
         lambda request: static("controlplane/name_fields.js"),
         lambda request: static("controlplane/nav_search.js"),
     ],
@@ -191,13 +192,16 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000
 LOGIN_REDIRECT_URL = "admin:index"
 
-# Whoever guesses passwords is locked out: one name from one address, so that nobody can lock out others.
+# Whoever guesses passwords is locked out: one name from one address, so that nobody can lock out others; and, after
+# many more failures, an address for all names, so that one host cannot try a usual password on everybody.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
+ADDRESS_FAILURE_LIMIT = 50
+AXES_HANDLER = "controlplane.address_limit.AddressLimit"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "controlplane.lockout.refuse"

@@ -14,6 +14,7 @@ from unfold.admin import ModelAdmin
 
 from health.models import ServiceLevelObjective
 from health.objectives import SERVICE, Attainment, attainments
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.texts import badge
 
 NOTHING = "no calls yet"
@@ -23,6 +24,7 @@ NOTHING = "no calls yet"
 class ServiceLevelObjectiveAdmin(ModelAdmin):
     """Promises, with what became of them."""
 
+    form = GuardedForm
     list_display = ("about", "promise", "kept", "budget", "speed", "verdict")
     list_display_links = ("about",)
     list_filter = ("enabled", "counting")

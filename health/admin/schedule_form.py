@@ -14,6 +14,7 @@ from django_celery_beat.models import PeriodicTask
 from typing_extensions import override
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonTextarea
 
 # Set by the configuration of the service; see controlplane/beat.py.
@@ -41,7 +42,7 @@ def own_entries() -> frozenset[str]:
     return frozenset(celery_app().conf.beat_schedule)
 
 
-class PeriodicTaskForm(forms.ModelForm):
+class PeriodicTaskForm(GuardedForm):
     """An entry of the schedule."""
 
     task = forms.ChoiceField(

@@ -16,6 +16,8 @@ from django_celery_beat.models import (
 from typing_extensions import override
 from unfold.admin import ModelAdmin, TabularInline
 
+from tools.admin.guarded_form import GuardedForm
+
 # Their package has pages of its own, which are not in the theme.
 for _model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule):
     if admin.site.is_registered(_model):
@@ -47,6 +49,7 @@ class TasksInline(TabularInline):
 class TimesAdmin(ModelAdmin):
     """Deleting one deletes the tasks on it, so only those that are not used can be."""
 
+    form = GuardedForm
     inlines = (TasksInline,)
     list_before_template = "health/admin/schedule_links.html"
 

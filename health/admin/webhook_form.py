@@ -8,11 +8,14 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from health.models import HealthWebhook
 from health.webhooks.signing import new_secret, secret_faults
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.kept_secrets import same_origin
 
 
-class HealthWebhookForm(forms.ModelForm):
+class HealthWebhookForm(GuardedForm):
     """A webhook. Where it needs a secret and none is given one is made, which the next page shows once."""
+
+    also_written = ("secret",)
 
     new_secret = forms.CharField(
         label="Signing secret",

@@ -49,6 +49,16 @@ def test_who_guesses_is_locked_out_until_an_administrator_ends_it(
         assert guesser.complaints == []
 
 
+def test_whoever_opens_the_log_in_page_can_type_their_name_at_once(
+    plane: Plane, browser: Browser
+) -> None:
+    with visiting(browser, plane.url) as visitor:
+        page = visitor.go("/admin/login/")
+        expect(page.locator("[name=username]")).to_be_focused()
+        page.keyboard.type("guesser")
+        expect(page.locator("[name=username]")).to_have_value("guesser")
+
+
 def let_in_again(operator: Visitor) -> None:
     page = operator.go(FAILED_LOG_INS)
     row = page.locator("#result_list tbody tr", has_text="guesser")

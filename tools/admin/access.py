@@ -19,6 +19,7 @@ from unfold.views import ChangeList
 from tools.admin.client_keys import KeyPages, key_page
 from tools.admin.client_usage import add_usage, calls_link, rate_shown, usage_page
 from tools.admin.connect import ConnectView
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.switch_column import SwitchColumn
 from tools.admin.switching import SwitchedRows, switch_rows
 from tools.admin.texts import moment
@@ -47,6 +48,7 @@ class ClientChangeList(ChangeList):
 class ApiClientAdmin(SwitchColumn, SwitchedRows, KeyPages):
     """Programs that may call tools."""
 
+    form = GuardedForm
     what_comes_here = (
         "A key for each program that calls tools, with what it may see and how often it may call."
     )

@@ -16,11 +16,18 @@ from django.utils.text import Truncator
 from typing_extensions import override
 
 from tools.admin.audit_changes import kept_changes
-from tools.admin.audit_filters import ActionFilter, KindFilter, ObjectFilter, WhoFilter, label_of
+from tools.admin.audit_filters import (
+    ActionFilter,
+    KindFilter,
+    ObjectFilter,
+    WhoFilter,
+    actor_of,
+    label_of,
+)
 from tools.admin.read_only import ReadOnlyAdmin
 from tools.admin.texts import badge, moment
 from tools.models import AuditEntry
-from tools.models.audit import Action, ActorKind
+from tools.models.audit import Action
 from tools.services.audit.values import LONGEST_VALUE
 
 COLOURS: Final = {
@@ -83,10 +90,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Who")
     def who(self, entry: AuditEntry) -> str:
-        if entry.actor_kind == ActorKind.PERSON:
-            return entry.actor
-        label = dict(ActorKind.choices).get(entry.actor_kind, entry.actor_kind)
-        return f"{label}: {entry.actor}" if entry.actor else str(label)
+        return actor_of(entry)
 
     @admin.display(description="Action")
     def done(self, entry: AuditEntry) -> SafeString:

@@ -32,6 +32,14 @@ def label_of(kind: str) -> str:
     return OTHER_KINDS.get(kind) or kind_label(kind)
 
 
+def actor_of(entry: AuditEntry) -> str:
+    """Who made a change, in words."""
+    if entry.actor_kind == ActorKind.PERSON:
+        return entry.actor
+    label = dict(ActorKind.choices).get(entry.actor_kind, entry.actor_kind)
+    return f"{label}: {entry.actor}" if entry.actor else str(label)
+
+
 class _TrailFilter(admin.SimpleListFilter):
     """Takes what addresses hold, and asks the database only for what it could hold."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +21,7 @@ from tools.admin import tool_calls
 from tools.admin.cache import CacheView
 from tools.admin.checkboxes import row_checkbox
 from tools.admin.conditions import when
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
 from tools.admin.once import once_a_row
@@ -89,7 +89,7 @@ def _without_tables(fields: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in fields if name not in {"arguments", "result"})
 
 
-class ToolForm(forms.ModelForm):
+class ToolForm(GuardedForm):
     """A tool's definition; a built-in must name a function that exists."""
 
     @override
@@ -350,6 +350,7 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
 class ToolsetAdmin(ModelAdmin):
     """Groups of tools, prompts and resources, granted to API clients."""
 
+    form = GuardedForm
     list_display = ("slug", "description", "includes_all", "search_only", "size", "granted_to")
     list_filter = ("includes_all", "search_only")
     list_filter_submit = False

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from tools.admin.corpus_page import documents_address
 from tools.admin.corpus_uploads import CorpusPages
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.removal import Told, corpora_told
 from tools.admin.texts import badge, moment
 from tools.admin.versions import STATE_COLOURS, progress_of
@@ -32,6 +33,7 @@ LARGE = ("chunking",)
 class CorpusAdmin(CorpusPages):
     """Bodies of documents for pipelines to search."""
 
+    form = GuardedForm
     what_comes_here = "A collection of documents that pipelines answer from."
     list_display = ("slug", "title", "documents_held", "passages", "in_use", "state", "updated")
     search_fields = ("slug", "title", "description")

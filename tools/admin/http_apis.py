@@ -19,6 +19,7 @@ from unfold.decorators import action
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
 from tools.admin.api_breakers import add_breakers, breaker_part, breaker_shown
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.kept_secrets import same_origin, stays_behind
 from tools.admin.slow_pages import in_a_place
@@ -35,8 +36,10 @@ FORGET: Final = "Forget the stored one"
 WRITTEN: Final = ("new_secret", "forget_secret")
 
 
-class ApiServiceForm(forms.ModelForm):
+class ApiServiceForm(GuardedForm):
     """A service; its key goes in and never comes out."""
+
+    also_written = ("secret",)
 
     new_secret = forms.CharField(
         label="Key, token or password",

@@ -18,6 +18,7 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from tools.admin.conditions import when
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonFieldsMixin, JsonTextarea
 from tools.admin.offer_links import OFFER, UNREAD, offer_link
 from tools.admin.switching import SwitchedRows
@@ -38,6 +39,7 @@ def _without_content(fields: Any) -> tuple[str, ...]:
 class OfferingAdmin(SwitchedRows, JsonFieldsMixin, ModelAdmin):
     """What the pages of prompts and resources have in common."""
 
+    form = GuardedForm
     list_per_page = 50
     actions = ("enable", "disable")
     readonly_fields = ("problems", "created", "updated")
@@ -121,7 +123,7 @@ class ContentTextarea(JsonTextarea):
         return f"\n{text}" if text and text.startswith(("\n", "\r")) else text
 
 
-class ResourceForm(forms.ModelForm):
+class ResourceForm(GuardedForm):
     """A resource; a file that is chosen takes the place of its text or blob."""
 
     file = forms.FileField(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -85,7 +84,7 @@ class ImportForm(forms.Form):
             raise forms.ValidationError(str(fault)) from fault
 
 
-def shown_preview(found: Preview, text: str, before: Mapping[str, Any]) -> dict[str, Any]:
+def shown_preview(found: Preview, before: Mapping[str, Any]) -> dict[str, Any]:
     """What the page shows: a row for each operation, and why others are left out.
 
     `before` is what the last import gave, by operation.
@@ -118,18 +117,12 @@ def shown_preview(found: Preview, text: str, before: Mapping[str, Any]) -> dict[
         "rows": rows,
         "refused": found.imported.refused,
         "removed": found.changes.removed,
-        "digest": digest_of(text),
     }
 
 
 def _renamed(found: Preview, before: Mapping[str, Any], key: str, name: str) -> bool:
     """Whether the document has another name than at the last import for a tool that is there."""
     return key in found.names and before.get(key, {}).get("name", name) != name
-
-
-def digest_of(text: str) -> str:
-    """What a document is known by between the page that shows it and the one that saves it."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _named(operation: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:

@@ -8,13 +8,17 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from tools.admin.openapi_form import ImportForm, digest_of, shown_preview
+from tools.admin.openapi_form import ImportForm, shown_preview
 from tools.admin.texts import plural
 from tools.models import ApiService
 from tools.openapi import DocumentFault
-from tools.services.import_openapi import Applied, apply, preview
+from tools.services.import_openapi import Applied, Outdated, apply_draft, digest_of, preview
 
 MOST_TOLD: Final = 10
+OUTDATED: Final = (
+    "Nothing was saved: somebody else has looked at another document since, or has changed this API or its tools, "
+    "so the import would do something else than was shown. Choose yours again."
+)
 
 
 def import_page(admin: Any, request: HttpRequest, service: ApiService) -> HttpResponse:
@@ -30,10 +34,12 @@ def import_page(admin: Any, request: HttpRequest, service: ApiService) -> HttpRe
         text = form.cleaned_data["text"]
     if text:
         try:
-            shown = shown_preview(preview(text, service), text, service.imported)
+            found = preview(text, service)
         except DocumentFault as fault:
             form.add_error(None, str(fault))
         else:
+            digest = digest_of(text, service, found)
+            shown = shown_preview(found, service.imported) | {"digest": digest}
             ApiService.objects.filter(pk=service.pk).update(draft=text)
     context = {
         **admin.admin_site.each_context(request),
@@ -48,13 +54,14 @@ def import_page(admin: Any, request: HttpRequest, service: ApiService) -> HttpRe
 
 def _save(admin: Any, request: HttpRequest, service: ApiService) -> HttpResponse:
     """Save what was shown, if it is still what would be saved."""
-    if not service.draft or request.POST.get("digest") != digest_of(service.draft):
-        told = "Somebody else has looked at another document since. Choose yours again."
-        admin.message_user(request, told, messages.WARNING)
+    try:
+        done = apply_draft(
+            service, request.POST.get("digest", ""), set(request.POST.getlist("chosen"))
+        )
+    except Outdated:
+        admin.message_user(request, OUTDATED, messages.WARNING)
         return redirect("admin:tools_apiservice_import", service.pk)
-    found = preview(service.draft, service)
-    service.draft = ""
-    _tell(admin, request, apply(found, service, set(request.POST.getlist("chosen"))))
+    _tell(admin, request, done)
     return redirect("admin:tools_apiservice_change", service.pk)
 
 

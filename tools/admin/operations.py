@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import models, transaction
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -20,6 +21,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonField, JsonFieldsMixin, JsonTextarea
 from tools.admin.operation_values import ToolValues
 from tools.admin.texts import badge, unbroken
@@ -39,7 +41,7 @@ def _switch(label: str, text: str) -> forms.BooleanField:
     )
 
 
-class ApiOperationForm(forms.ModelForm):
+class ApiOperationForm(GuardedForm):
     """An operation, and the parts of its tool that belong to it."""
 
     name = forms.CharField(
@@ -78,6 +80,11 @@ class ApiOperationForm(forms.ModelForm):
         for name in TOOL_FIELDS:
             if name in self.fields:
                 self.fields[name].initial = getattr(tool, name) if tool else _USUAL.get(name)
+
+    @override
+    def rows(self) -> Sequence[models.Model]:
+        # As they are saved, so that two who save wait for each other in one order.
+        return [self.instance.tool, self.instance]
 
     def _post_clean(self) -> None:
         """The tool first: the operation is checked against its arguments."""

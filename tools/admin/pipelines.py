@@ -19,6 +19,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from tools.admin import pipeline_live
 from tools.admin.compare import ComparedView, CompareView
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.texts import badge, moment, red, unbroken
 from tools.admin.tool_figures import OFF, STATUS_COLOURS
@@ -30,7 +31,7 @@ from tools.techniques import Technique, input_schema, techniques
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 
 
-class PipelineForm(forms.ModelForm):
+class PipelineForm(GuardedForm):
     """A pipeline; its technique is chosen once, and its tool is made when it is saved."""
 
     pipeline_name = forms.ChoiceField(

@@ -15,6 +15,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from tools.admin.guarded_form import GuardedForm
 from tools.models import LabelledQuestion, QuestionSet
 from tools.services.question_sets import (
     Labelled,
@@ -31,7 +32,7 @@ MOST_TOLD: Final = 10
 NOT_SAVED: Final = "Nothing was saved. Mend this, then send it again:"
 
 
-class QuestionSetForm(forms.ModelForm):
+class QuestionSetForm(GuardedForm):
     """A set and, with it, questions to put in."""
 
     file = forms.FileField(
@@ -90,8 +91,10 @@ class QuestionSetForm(forms.ModelForm):
             self.add_error(field, ValidationError([NOT_SAVED, *told, *rest]))
 
 
-class QuestionForm(forms.ModelForm):
+class QuestionForm(GuardedForm):
     """One question; its documents are written one a line."""
+
+    also_written = ("relevant",)
 
     documents = forms.CharField(
         label="Documents that answer it",

@@ -10,6 +10,7 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.slow_pages import in_a_place
 from tools.admin.switch_column import SwitchColumn
 from tools.admin.switching import SwitchedRows
@@ -25,6 +26,7 @@ MEDIA_TYPE: Final = "application/yaml; charset=utf-8"
 class RegisteredServiceAdmin(SwitchColumn, SwitchedRows, ModelAdmin):
     """The services that wrappers are generated for."""
 
+    form = GuardedForm
     what_comes_here = (
         "Services whose tools become scripts, clients and skills. A services.yaml can be imported."
     )

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from typing_extensions import override
 from unfold.admin import ModelAdmin
 
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonFieldsMixin
 from tools.admin.texts import moment
 from tools.conf import deployment
@@ -19,6 +20,7 @@ from tools.models import ServiceConfiguration
 class ServiceConfigurationAdmin(JsonFieldsMixin, ModelAdmin):
     """How services listen, are watched and protected."""
 
+    form = GuardedForm
     list_display = (
         "service_name",
         "address",

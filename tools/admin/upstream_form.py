@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from typing_extensions import override
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanSwitchWidget
 
+from tools.admin.guarded_form import GuardedForm
 from tools.admin.kept_secrets import ORIGIN, same_origin, stays_behind
 from tools.admin.upstream_secrets import NamedTexts
 from tools.conf import deployment
@@ -24,8 +25,10 @@ def _forget(label: str) -> forms.BooleanField:
     return forms.BooleanField(label=label, required=False, widget=UnfoldBooleanSwitchWidget)
 
 
-class UpstreamServerForm(forms.ModelForm):
+class UpstreamServerForm(GuardedForm):
     """A server. What its transport has no use for is left out, so that nothing hidden is at fault."""
+
+    also_written = SECRETS
 
     command = forms.ChoiceField(
         required=False,

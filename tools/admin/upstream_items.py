@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -19,6 +19,9 @@ from tools.admin.upstream_item_columns import ItemColumns
 from tools.admin.upstream_item_filters import WAITING_FIRST, DecisionFilter
 from tools.models import UpstreamItem
 from tools.upstreams.characters import visible
+
+DECISIONS: Final = {"approve": True, "reject": False}
+UNDECIDED: Final = "Nothing was decided: say approve or reject."
 
 
 @admin.register(UpstreamItem)
@@ -129,7 +132,10 @@ class UpstreamItemAdmin(ItemColumns, DecisionPages):
             raise Http404
         if not self.has_decide_permission(request):
             raise PermissionDenied
-        approved = request.POST.get("decision") == "approve"
+        approved = DECISIONS.get(request.POST.get("decision", ""))
+        if approved is None:
+            self.message_user(request, UNDECIDED, messages.ERROR)
+            return redirect("admin:tools_upstreamitem_change", pk)
         fault = self.decide(request, item, request.POST.get("seen", ""), approved=approved)
         if fault:
             self.message_user(request, fault, messages.ERROR)

@@ -6,6 +6,8 @@ imported, and leaves alone what an operator has changed since.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,6 +29,10 @@ TOOL_FIELDS: Final = (
     *("title", "description", "input_schema"),
     *("read_only", "destructive", "idempotent"),
 )
+
+
+class Outdated(Exception):
+    """What was shown is not what would be saved any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,38 @@ def preview(text: str | bytes, service: ApiService) -> Preview:
     names = {row.imported_key: row.tool.name for row in _rows(service)}
     changes = diff(_there(service.imported, imported, names), imported)
     return Preview(imported, changes, _collisions(imported, names), names)
+
+
+def digest_of(text: str, service: ApiService, found: Preview) -> str:
+    """What a preview is known by between the page that shows it and the one that saves it.
+
+    Of all that it follows from: another document, address, prefix or import makes another one, and so do
+    tools that have come or gone since.
+    """
+    follows_from = (
+        *(text, service.base_url, service.prefix, service.imported),
+        *(found.collisions, found.names),
+    )
+    written = json.dumps(follows_from, sort_keys=True)
+    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@transaction.atomic
+def apply_draft(service: ApiService, digest: str, chosen: Collection[str]) -> Applied:
+    """Import the document that is kept with the service, if it would do what was shown under `digest`.
+
+    Raises:
+        Outdated: it would do something else by now, or another document is kept.
+    """
+    # Two who save the same preview wait for each other; the second finds that it is done.
+    held = ApiService.objects.select_for_update().filter(pk=service.pk).first()
+    if held is None or not held.draft:
+        raise Outdated
+    found = preview(held.draft, held)
+    if digest != digest_of(held.draft, held, found):
+        raise Outdated
+    held.draft = ""
+    return apply(found, held, chosen)
 
 
 @doing("An OpenAPI document was imported.")

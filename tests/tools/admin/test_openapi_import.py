@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from controlplane.roles import VIEWER, ensure_roles
+from tests.factories import make_tool
 from tests.openapi_documents import shop, written
 from tests.tools.admin.pages import filled_in, text
 from tools.models import ApiService, Tool
@@ -25,6 +26,14 @@ def upload(client: Client, service: ApiService, document: Any, **more: Any) -> A
     page = reverse("admin:tools_apiservice_import", args=[service.pk])
     file = SimpleUploadedFile("shop.json", written(document).encode())
     return client.post(page, {"file": file, **more}, follow=True)
+
+
+def save(client: Client, page: str, shown: Any) -> Any:
+    """Save all that a preview offers."""
+    preview = shown.context["preview"]
+    keys = [row["key"] for row in preview["rows"]]
+    given = {"save": "1", "digest": preview["digest"], "chosen": keys}
+    return client.post(page, given, follow=True)
 
 
 def test_document_is_shown_before_anything_is_saved(
@@ -57,6 +66,32 @@ def test_what_another_operator_looks_at_is_not_saved(
     saved = admin_client.post(page, {"save": "1", "digest": digest}, follow=True)
     assert "Choose yours again." in text(saved)
     assert Tool.objects.count() == 0
+
+
+@pytest.mark.parametrize("meanwhile", ["imported", "deleted", "moved", "prefix", "collision"])
+def test_a_preview_that_does_not_hold_any_more_is_not_saved(
+    admin_client: Client, service: ApiService, meanwhile: str
+) -> None:
+    page = reverse("admin:tools_apiservice_import", args=[service.pk])
+    first = upload(admin_client, service, shop())
+    if meanwhile == "deleted":
+        save(admin_client, page, first)
+    shown = upload(admin_client, service, shop())
+    rows = ApiService.objects.filter(pk=service.pk)
+    if meanwhile == "imported":
+        save(admin_client, page, shown)
+        rows.update(draft=written(shop()))
+    elif meanwhile == "deleted":
+        Tool.objects.get(name="shop_get_item").delete()
+    elif meanwhile == "moved":
+        rows.update(base_url="https://elsewhere.example")
+    elif meanwhile == "prefix":
+        rows.update(prefix="other_")
+    else:
+        make_tool(name="shop_get_item")
+    before = sorted(Tool.objects.values_list("pk", "updated_at"))
+    assert "Choose yours again." in text(save(admin_client, page, shown))
+    assert sorted(Tool.objects.values_list("pk", "updated_at")) == before
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,18 @@ def test_rejected_definition_stays_out_and_is_not_asked_about_again(
     assert served() == {"one", "two"}
 
 
+@pytest.mark.parametrize("word", ["", "Approve", "approved", "no"])
+def test_another_word_than_approve_or_reject_decides_nothing(
+    admin_client: Client, changed: UpstreamItem, word: str
+) -> None:
+    page = decide(admin_client, changed, word)
+    assert "Nothing was decided" in text(page)
+    seen = (changed.state, changed.rejected_hash, changed.decided_by)
+    changed.refresh_from_db()
+    assert (changed.state, changed.rejected_hash, changed.decided_by) == seen
+    assert served() == {"one"}
+
+
 def test_approval_is_refused_when_the_server_has_said_something_else_since(
     admin_client: Client, changed: UpstreamItem
 ) -> None:

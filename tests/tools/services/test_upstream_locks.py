@@ -7,9 +7,10 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 
 from tests.factories import tool_values
+from tests.postgres_waiting import somebody_waits
 from tests.processes import wait_until
 from tests.upstream_rows import definition, make_upstream, offers
 from tools.models import Tool, UpstreamItem, UpstreamServer
@@ -121,7 +122,7 @@ def test_who_changes_a_server_waits_for_who_saves_one_of_its_tools_and_neither_f
         # As saving does: the row first, the catalogue's number afterwards.
         Tool._base_manager.filter(name="one").update(title="Ours")
         waiting.start()
-        wait_until(_somebody_waits, what="somebody who waits")
+        wait_until(somebody_waits, what="somebody who waits")
         announce_change()
     waiting.join(60)
     assert not isinstance(results[0], Exception), results[0]
@@ -142,17 +143,8 @@ def test_a_name_that_somebody_takes_meanwhile_is_given_way_to() -> None:
         # As saving does: the row first, the catalogue's number afterwards.
         Tool._base_manager.bulk_create([Tool(**tool_values(name="one"))])
         waiting.start()
-        wait_until(_somebody_waits, what="a discovery that waits")
+        wait_until(somebody_waits, what="a discovery that waits")
         announce_change()
     waiting.join(60)
     assert not isinstance(results[0], Exception), results[0]
     assert set(Tool.objects.values_list("name", flat=True)) == {"one", "todo__one"}
-
-
-def _somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-            "AND datname = current_database()"
-        )
-        return bool(cursor.fetchone()[0])
