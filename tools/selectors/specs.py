@@ -18,6 +18,7 @@ from tools.contracts import (
 from tools.models import IndexVersion, Prompt, Resource, Tool
 from tools.models.corpora import VersionState
 from tools.offerings import template_variables
+from tools.selectors.marks import definition_mark
 from tools.selectors.upstreams import ITEM, ITEM_REST, SERVED, upstream_binding
 from tools.upstreams import Upstream
 
@@ -89,6 +90,8 @@ def _tool(row: Any, binding: Mapping[str, Any]) -> ToolSpec:
         tags=tuple(row.tags),
         preserve_keys=tuple(row.preserve_keys),
         binding=binding,
+        # Only what is cached is asked for it.
+        mark=definition_mark(row, binding) if row.cache_ttl_seconds else "",
     )
 
 
