@@ -45,8 +45,8 @@ from tools.admin.tool_figures import (
 from tools.admin.tool_triage import CALLS, FAILED, P95, StatusFilter, ToolChangeList
 from tools.admin.tool_versions import VersionedTools
 from tools.admin.try_it.urls import MAY_TRY, try_it_urls
-from tools.contracts import ToolSource
 from tools.models import PipelineConfig, Tool, Toolset
+from tools.models.tool_rules import ELSEWHERE
 from tools.services.check_schema import SCHEMAS
 from tools.services.tool_exchange import owner_of
 from tools.services.tool_status import (
@@ -100,10 +100,9 @@ class ToolForm(forms.ModelForm):
             self.add_error(
                 "handler", ValidationError([fault.split(": ", 1)[1] for fault in faults])
             )
-        if cleaned.get("source") == ToolSource.PIPELINE and _pipeline_of(self.instance) is None:
-            self.add_error("source", "Add a pipeline instead: it brings its tool along.")
-        if cleaned.get("source") == ToolSource.UPSTREAM:
-            self.add_error("source", "Add an MCP server instead: it brings its tools along.")
+        instead = ELSEWHERE.get(cleaned.get("source", ""))
+        if instead and not owner_of(self.instance):
+            self.add_error("source", instead)
         return cleaned
 
 
