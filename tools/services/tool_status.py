@@ -152,6 +152,14 @@ def handler_faults(source: str, handler: str) -> list[str]:
     return [f"handler: {handler!r} is not a built-in; choose one of {', '.join(sorted(BUILTINS))}"]
 
 
+def argument_faults(tool: Tool, schema: Any) -> list[str]:
+    """Why the operation that `tool` belongs to could not be asked with arguments of `schema`."""
+    operation: ApiOperation | None = getattr(tool, "api_operation", None)
+    if operation is None or not isinstance(schema, Mapping):
+        return []
+    return [f"{operation}: {fault}" for fault in operation.argument_faults(schema)]
+
+
 def source_faults(source: str) -> list[str]:
     """Why nothing would answer for tools of `source`."""
     if source not in list(ToolSource) or registry.get(ToolSource(source)) is not None:
