@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
-from django.utils.http import urlencode
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
@@ -28,7 +27,7 @@ from tools.admin.schema_table import shown_table
 from tools.admin.switch_column import SwitchColumn
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
-from tools.admin.tool_clone import values_to_clone
+from tools.admin.tool_clone import clone_page, values_to_clone
 from tools.admin.tool_exchange import ToolExchange
 from tools.admin.tool_figures import (
     MAY_SEE_CALLS,
@@ -270,14 +269,11 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
 
     @action(description="Clone", permissions=["clone"])  # type: ignore[untyped-decorator]
     def clone(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The form for a new tool, filled in with what this one has."""
+        """A new tool that begins with what this one has."""
         tool = self.get_object(request, object_id)
-        if tool is not None and (owner := owner_of(tool)):
-            told = f"This tool belongs to the {owner}, and cannot be cloned by itself."
-            messages.error(request, told)
-            return redirect(reverse("admin:tools_tool_change", args=[object_id]))
-        query = urlencode({"clone": object_id})
-        return redirect(f"{reverse('admin:tools_tool_add')}?{query}")
+        if tool is None:
+            raise Http404
+        return clone_page(self, request, tool)
 
     @override
     def faults_of(self, row: Any) -> list[str]:
