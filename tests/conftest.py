@@ -12,17 +12,20 @@ from typing import Any
 import hypothesis
 import pytest
 import redis
+from django.apps import apps
 from django.conf import settings
 from django.db import connection
 
 from tests import certificates, emptying
 from tests.doors import RestDoor
+from tests.faults.apps import FaultsConfig
 from tests.faults.backend import FakeBackend
 from tests.processes import start_valkey
 from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.execution.background import background
 from tools.guards.redis import RedisLink
+from tools.models.tool_rules import ELSEWHERE
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -118,6 +121,15 @@ def calls_from_pages(transactional_db: None, redis_url: str) -> Iterator[None]:
     """Pages may start calls: where no door is open, on an event loop in a thread that ends with the test."""
     yield
     background.close()
+
+
+@pytest.fixture
+def without_commands(monkeypatch: pytest.MonkeyPatch) -> str:
+    """No commandable backend: tools of source http_api need an operation, and what says so."""
+    faults = apps.get_app_config("faults")
+    assert isinstance(faults, FaultsConfig)
+    monkeypatch.setitem(ELSEWHERE, ToolSource.HTTP_API, faults.needs_operation)
+    return faults.needs_operation
 
 
 @pytest.fixture

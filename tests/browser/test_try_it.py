@@ -52,17 +52,32 @@ SLOW: Final = {
 
 @pytest.fixture(scope="module", autouse=True)
 def tools(plane: Plane) -> None:
-    """A tool with arguments of many kinds, and one that takes its time."""
-    rows = [("try_form", SCHEMA), ("try_slow", SLOW)]
+    """A tool with arguments of many kinds, one that takes its time, and one that is cached."""
+    rows = [("try_form", SCHEMA, None), ("try_slow", SLOW, None), ("try_cached", SLOW, 600)]
     code = (
         "import json; from tools.models import Tool\n"
-        f"for name, schema in json.loads({json.dumps(rows)!r}):\n"
+        f"for name, schema, ttl in json.loads({json.dumps(rows)!r}):\n"
         "    Tool(name=name, description='To be tried.', input_schema=schema, source='http_api',"
-        " handler='echo', timeout_seconds=60).save()"
+        " handler='echo', timeout_seconds=60, cache_ttl_seconds=ttl).save()"
     )
     made = plane.stack.manage("shell", "-c", code)
     assert made.returncode == 0, made.stderr
     wait_until(lambda: plane.stack.call("try_slow")[0] == 200, what="the new tools")
+
+
+@seen_in(LIGHT_WIDE, DARK_NARROW)
+def test_a_tool_is_called_past_its_cache(plane: Plane, browser: Browser, look: Look) -> None:
+    with visiting(browser, plane.url, look) as visitor:
+        visitor.log_in(plane.password)
+        page = visitor.go("/admin/tools/tool/try/?q=try_cached")
+        page.get_by_role("link", name="try_cached").click()
+        box, result = page.get_by_label("Do not use the cache"), page.locator("#result")
+        expect(box).not_to_be_checked()
+        box.check()
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(result).to_contain_text("Passed over: it was neither asked nor given the answer.")
+        expect(box).to_be_checked()
+        visitor.check()
 
 
 @seen_in(LIGHT_WIDE, DARK_NARROW)

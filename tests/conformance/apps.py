@@ -14,5 +14,8 @@ class ConformanceConfig(AppConfig):
         from tests.conformance.backend import FixtureBackend
         from tools.backends.registry import registry
         from tools.contracts import ToolSource
+        from tools.models.tool_rules import ELSEWHERE
 
+        # The fixtures belong to no operation.
+        ELSEWHERE.pop(ToolSource.HTTP_API, None)
         registry.put_before(ToolSource.HTTP_API, lambda usual: FixtureBackend())

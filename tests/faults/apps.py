@@ -14,5 +14,8 @@ class FaultsConfig(AppConfig):
         from tests.faults.backend import FakeBackend
         from tools.backends.registry import registry
         from tools.contracts import ToolSource
+        from tools.models.tool_rules import ELSEWHERE
 
+        # It serves tools that belong to no operation.
+        self.needs_operation = ELSEWHERE.pop(ToolSource.HTTP_API)
         registry.put_before(ToolSource.HTTP_API, FakeBackend)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from django.contrib import messages
@@ -14,10 +15,12 @@ from typing_extensions import override
 from unfold.views import UnfoldModelAdminViewMixin
 
 from tools.admin.texts import plural
+from tools.admin.tool_figures import MAY_SEE_CALLS
 from tools.admin.try_it.styles import CLASSES
 from tools.models import ApiService, Tool
 from tools.services.cache_status import (
     MOST_LISTED,
+    arguments_of,
     cache_status,
     purge_all,
     purge_service,
@@ -37,7 +40,10 @@ class Unnamed(Exception):
 
 
 class CacheView(UnfoldModelAdminViewMixin, TemplateView):
-    """The entries of all processes, the newest first. Looking at them does not count as a hit."""
+    """The entries of all processes, the newest first. Looking at them does not count as a hit.
+
+    Arguments are shown as the request log has them, to whoever may see the log.
+    """
 
     title = "Cache"
     permission_required = "tools.view_tool"
@@ -64,12 +70,13 @@ class CacheView(UnfoldModelAdminViewMixin, TemplateView):
         # No tool has a longer name, and none what Redis and templates could stumble over.
         tool = self.request.GET.get("tool", "").strip()[:LONGEST_NAME]
         found = cache_status(MOST_LISTED, tool)
-        now = timezone.now()
+        now, seen = timezone.now(), self.request.user.has_perm(MAY_SEE_CALLS)
         context: dict[str, Any] = super().get_context_data(**kwargs)
         context.update(
             known=found is not None,
             totals=[_total(name, stats) for name, stats in found.totals.items()] if found else [],
-            entries=[_entry(one, now) for one in found.entries] if found else [],
+            entries=[_entry(one, now, seen=seen) for one in found.entries] if found else [],
+            arguments_seen=seen,
             services=ApiService.objects.values_list("slug", flat=True),
             may_change=self.request.user.has_perm("tools.change_tool"),
             most=MOST_LISTED,
@@ -119,12 +126,16 @@ def _total(source: str, stats: Any) -> dict[str, Any]:
     }
 
 
-def _entry(one: Any, now: Any) -> dict[str, Any]:
+def _entry(one: Any, now: Any, *, seen: bool) -> dict[str, Any]:
     return {
         "tool": one.tool,
-        "arguments": one.key.partition(":")[2].partition("#")[0],
+        "arguments": _arguments(one) if seen else "",
         "age": int((now - one.created_at).total_seconds()),
         "left": max(0, int((one.expires_at - now).total_seconds())),
         "hits": one.hits,
         "bytes": one.bytes,
     }
+
+
+def _arguments(one: Any) -> str:
+    return json.dumps(arguments_of(one), ensure_ascii=False)

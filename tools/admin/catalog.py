@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
-from django.utils.http import urlencode
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from typing_extensions import override
 from unfold.admin import ModelAdmin
@@ -23,13 +21,13 @@ from tools.admin.checkboxes import row_checkbox
 from tools.admin.conditions import when
 from tools.admin.guarded_form import GuardedForm
 from tools.admin.json_fields import JsonFieldsMixin
-from tools.admin.offer_links import OFFER, UNREAD, offer_link, offer_of
+from tools.admin.offer_links import OFFER, UNREAD, offer_link
 from tools.admin.once import once_a_row
 from tools.admin.schema_table import shown_table
 from tools.admin.switch_column import SwitchColumn
 from tools.admin.switching import SwitchedRows
 from tools.admin.texts import badge
-from tools.admin.tool_clone import values_to_clone
+from tools.admin.tool_clone import clone_page, values_to_clone
 from tools.admin.tool_exchange import ToolExchange
 from tools.admin.tool_figures import (
     MAY_SEE_CALLS,
@@ -42,14 +40,22 @@ from tools.admin.tool_figures import (
     p95,
     status_of,
 )
+from tools.admin.tool_owners import (
+    OWNERS,
+    operation_link,
+    owned_fields,
+    owner_row,
+    pipeline_link,
+)
 from tools.admin.tool_triage import CALLS, FAILED, P95, StatusFilter, ToolChangeList
 from tools.admin.tool_versions import VersionedTools
 from tools.admin.try_it.urls import MAY_TRY, try_it_urls
-from tools.contracts import ToolSource
-from tools.models import PipelineConfig, Tool, Toolset
+from tools.models import Tool, Toolset
+from tools.models.tool_rules import ELSEWHERE
 from tools.services.check_schema import SCHEMAS
 from tools.services.tool_exchange import owner_of
 from tools.services.tool_status import (
+    argument_faults,
     handler_faults,
     index_faults,
     switched_off,
@@ -59,30 +65,6 @@ from tools.services.tool_status import (
 
 CALLED = "How it is called"
 OF_CALLS = (CALLS, FAILED, P95)
-# Fields of a pipeline's tool that follow from the pipeline.
-MANAGED = (
-    "input_schema",
-    "output_schema",
-    "source",
-    "handler",
-    "remote_name",
-    "required_prefix",
-    "timeout_seconds",
-    "max_concurrent",
-)
-
-
-# Fields of an MCP server's tool that follow from what the server says of it.
-DEFINED_UPSTREAM = (
-    *("title", "description", "input_schema", "output_schema"),
-    *("source", "handler", "remote_name", "required_prefix", "dependency"),
-    *("read_only", "destructive", "idempotent"),
-)
-
-
-def _pipeline_of(tool: Any) -> PipelineConfig | None:
-    found: PipelineConfig | None = getattr(tool, "pipeline_reference", None)
-    return found
 
 
 def _without_tables(fields: Iterable[str]) -> tuple[str, ...]:
@@ -100,10 +82,11 @@ class ToolForm(GuardedForm):
             self.add_error(
                 "handler", ValidationError([fault.split(": ", 1)[1] for fault in faults])
             )
-        if cleaned.get("source") == ToolSource.PIPELINE and _pipeline_of(self.instance) is None:
-            self.add_error("source", "Add a pipeline instead: it brings its tool along.")
-        if cleaned.get("source") == ToolSource.UPSTREAM:
-            self.add_error("source", "Add an MCP server instead: it brings its tools along.")
+        instead = ELSEWHERE.get(cleaned.get("source", ""))
+        if instead and not owner_of(self.instance):
+            self.add_error("source", instead)
+        for fault in argument_faults(self.instance, cleaned.get("input_schema")):
+            self.add_error("input_schema", fault)
         return cleaned
 
 
@@ -198,7 +181,7 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
         if obj is None:
             shown = [one for one in self.fieldsets if one[0] not in {"State", CALLED}]
             return [(title, {"fields": _without_tables(one["fields"])}) for title, one in shown]
-        owner = "pipeline" if _pipeline_of(obj) else "offer" if offer_of(obj) else ""
+        owner = owner_row(obj)
         # Calls are in the log, and so are who made them.
         hidden = "" if request.user.has_perm(MAY_SEE_CALLS) else "recent"
         first, state, *rest = self.fieldsets
@@ -209,8 +192,7 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return ("created", "updated")
-        managed = MANAGED if _pipeline_of(obj) else DEFINED_UPSTREAM if offer_of(obj) else ()
-        return (*self.readonly_fields, "pipeline", "offer", *managed)
+        return (*self.readonly_fields, *OWNERS, *owned_fields(obj))
 
     @override
     def get_list_display(self, request: HttpRequest) -> Any:
@@ -287,14 +269,11 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
 
     @action(description="Clone", permissions=["clone"])  # type: ignore[untyped-decorator]
     def clone(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The form for a new tool, filled in with what this one has."""
+        """A new tool that begins with what this one has."""
         tool = self.get_object(request, object_id)
-        if tool is not None and (owner := owner_of(tool)):
-            told = f"This tool belongs to the {owner}, and cannot be cloned by itself."
-            messages.error(request, told)
-            return redirect(reverse("admin:tools_tool_change", args=[object_id]))
-        query = urlencode({"clone": object_id})
-        return redirect(f"{reverse('admin:tools_tool_add')}?{query}")
+        if tool is None:
+            raise Http404
+        return clone_page(self, request, tool)
 
     @override
     def faults_of(self, row: Any) -> list[str]:
@@ -310,16 +289,13 @@ class ToolAdmin(ToolExchange, SwitchColumn, SwitchedRows, JsonFieldsMixin, Versi
 
     @admin.display(description="Pipeline")
     def pipeline(self, tool: Tool) -> SafeString:
-        """What manages this tool: its arguments, its limits, and whether it is there at all."""
-        found = _pipeline_of(tool)
-        if found is None:
-            return format_html("{}", "-")
-        return format_html(
-            '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>. Arguments, source, '
-            "timeout and concurrency are set there. Deleting this tool deletes the pipeline.",
-            reverse("admin:tools_pipelineconfig_change", args=[found.pk]),
-            found.pipeline_name,
-        )
+        """What manages this tool."""
+        return pipeline_link(tool)
+
+    @admin.display(description="Operation")
+    def operation(self, tool: Tool) -> SafeString:
+        """What it asks of an HTTP API, and where that is changed."""
+        return operation_link(tool)
 
     @admin.display(description="MCP server")
     def offer(self, tool: Tool) -> SafeString:

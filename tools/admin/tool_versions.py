@@ -30,8 +30,6 @@ from tools.services.tool_versions import (
 )
 
 MOST_SHOWN: Final = 100
-# Set by the operation of an HTTP API whenever it is saved.
-OF_OPERATION: Final = ("source", "handler", "required_prefix")
 LEFT: Final = "Stays as it is: what manages this tool sets it."
 OUTDATED: Final = "The tool has changed since this page was shown. Look at what is there now."
 
@@ -76,9 +74,8 @@ class _ToolPage(UnfoldModelAdminViewMixin, TemplateView):
 
     def left(self, tool: Tool) -> set[str]:
         """The fields that the operator does not set, but what manages the tool."""
-        managed = {*self.model_admin.get_readonly_fields(self.request, tool)}
-        operation = OF_OPERATION if hasattr(tool, "api_operation") else ()
-        return {*definition_of(tool)} & {*managed, *operation}
+        managed = self.model_admin.get_readonly_fields(self.request, tool)
+        return {*definition_of(tool)} & {*managed}
 
 
 class VersionsView(_ToolPage):

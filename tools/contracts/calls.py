@@ -98,6 +98,7 @@ class ToolCall:
     of the service's limit for calls that somebody waits for. `askable` has the methods by which the
     caller may be asked for something meanwhile, `asking` does it where that is possible.
     `in_rounds` says that the caller takes questions for an answer, and calls again with `round`.
+    `fresh` asks for an answer of the backend, whatever the cache has.
     `trace` has the W3C trace context the call came with, by the names of its headers.
     `observer` gets the record of the call once it is in the journal, with what each stage decided;
     only calls that have one are watched that closely.
@@ -118,6 +119,7 @@ class ToolCall:
     asking: Asking | None = field(default=None, repr=False)
     in_rounds: bool = False
     round: Round | None = None
+    fresh: bool = False
     trace: Mapping[str, str] = field(default_factory=dict)
     observer: Callable[[Any], None] | None = field(default=None, repr=False)
     call_id: uuid.UUID = field(default_factory=time_ordered_uuid)

@@ -25,7 +25,8 @@ class ToolSource(StrEnum):
 class ToolSpec:
     """A tool as the path needs it: one row of the catalogue, checked.
 
-    `binding` is what its backend alone needs to know; no door shows it.
+    `binding` is what its backend alone needs to know; no door shows it. `mark` stands for all of the
+    definition that decides an answer: what was answered under another mark is no answer of this tool.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ToolSpec:
     keep_body: bool = True
     long_running: bool = False
     binding: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    mark: str = field(default="", repr=False)
 
     @property
     def behind(self) -> str:

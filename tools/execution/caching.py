@@ -1,13 +1,12 @@
 """Stage 5: reuse of raw successful results, computed once for callers that ask together.
 
 What a service outside last answered is kept for longer than it may be reused. While that service
-is down, the last answer is given instead of an error, and marked as stale.
+is down, the last answer is given instead of an error, and marked as stale. A definition that was
+changed begins without answers of either kind: those of the old one may be wrong under the new one.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from tools.errors import (
     UpstreamFailed,
 )
 from tools.execution.watch import Watch
-from tools.guards.cache import CacheUse, ResultCache, last_space, make_key
+from tools.guards.cache import CacheUse, ResultCache, last_space, make_key, marked_key
 
 logger = logging.getLogger(__name__)
 
@@ -53,11 +52,13 @@ async def reuse_or_run(
     deadline: Deadline,
     run: Callable[[], Awaitable[Any]],
     *,
+    fresh: bool = False,
     personal: bool = False,
     watch: Watch | None = None,
 ) -> Reused:
     """The result, from the cache where it may be.
 
+    A `fresh` one is had from the backend whatever the cache has, and is not kept for others.
     A `personal` one may depend on what its caller is asked meanwhile: it is neither kept nor shared.
     `watch` notes what the cache did.
 
@@ -67,6 +68,9 @@ async def reuse_or_run(
     told = None if watch is None else watch.cached
     if spec.cache_ttl_seconds is None:
         _tell(told, CacheUse.OFF)
+        return Reused(await run(), None)
+    if fresh:
+        _tell(told, CacheUse.PASSED_OVER)
         return Reused(await run(), None)
     space, key = space_of(spec), key_of(spec, arguments)
     if personal:
@@ -114,12 +118,5 @@ def space_of(spec: ToolSpec) -> str:
 
 
 def key_of(spec: ToolSpec, arguments: Mapping[str, Any]) -> str:
-    """What a result is known by. One that was had with other credentials has another key."""
-    key = make_key(spec.name, arguments)
-    service = spec.binding.get("service")
-    if not service:
-        return key
-    signed_in = [
-        service.get(part) for part in ("base_url", "auth", "auth_name", "username", "secret")
-    ]
-    return f"{key}#{hashlib.sha256(json.dumps(signed_in).encode()).hexdigest()[:16]}"
+    """What a result is known by. One that was had under another definition has another key."""
+    return marked_key(make_key(spec.name, arguments), spec.mark)

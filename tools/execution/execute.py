@@ -174,6 +174,7 @@ async def _reuse_or_run(
         runtime.cache,
         context.deadline,
         work,
+        fresh=record.call.fresh,
         personal=_may_be_asked(spec, context),
         watch=record.watch,
     )

@@ -59,7 +59,8 @@ class Trial:
     """One trial at one moment. `seconds` is its age while it runs, its length afterwards.
 
     `shared` is False when only the process that runs it knows of it, because Redis is away.
-    `replay_of` is the call id of the row of the request log that it repeats.
+    `replay_of` is the call id of the row of the request log that it repeats; `fresh` says that it
+    passes the cache over.
     """
 
     trial_id: str
@@ -67,9 +68,10 @@ class Trial:
     arguments: Mapping[str, Any]
     username: str
     started_at: datetime
-    call_id: str
-    request_id: str
+    call_id: str = ""
+    request_id: str = ""
     replay_of: str = ""
+    fresh: bool = False
     state: TrialState = TrialState.RUNNING
     seconds: float = 0.0
     cancelling: bool = False
@@ -101,6 +103,8 @@ def write_about(trial: Trial) -> str:
             "call_id": trial.call_id,
             "request_id": trial.request_id,
             "replay_of": trial.replay_of,
+            # Processes of the release before this one do not know the word.
+            **({"fresh": True} if trial.fresh else {}),
         }
     )
     return seal(about)

@@ -66,18 +66,35 @@ _here: dict[str, _Run] = {}
 
 
 def start_trial(
-    tool: str, arguments: Mapping[str, Any], *, username: str, replay_of: str = ""
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    username: str,
+    replay_of: str = "",
+    fresh: bool = False,
 ) -> str:
     """Call `tool` as the admin user `username`, and come back at once; the id of the trial.
 
-    `replay_of` is the call id of the call that is repeated.
+    `replay_of` is the call id of the call that is repeated. A replay, and a `fresh` trial, passes
+    the cache over.
 
     Raises:
         Exception: whatever kept the catalogue from being read, where this process serves no calls.
     """
 
     async def work() -> str:
-        run = _Run(current(), tool, arguments, username, replay_of)
+        begun = Trial(
+            trial_id=str(uuid.uuid4()),
+            tool=tool,
+            arguments=arguments,
+            username=username,
+            started_at=datetime.now(UTC),
+            replay_of=replay_of,
+            # What was answered before tells nothing of how the tool answers now.
+            fresh=fresh or bool(replay_of),
+            shared=False,
+        )
+        run = _Run(current(), begun)
         await run.begin()
         return run.trial.trial_id
 
@@ -123,42 +140,26 @@ def others_reachable() -> bool:
 class _Run:
     """One trial in the process that runs it."""
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        tool: str,
-        arguments: Mapping[str, Any],
-        username: str,
-        replay_of: str,
-    ) -> None:
+    def __init__(self, runtime: Runtime, begun: Trial) -> None:
         self._runtime = runtime
         self._store = Trials(runtime.link)
         self._record: CallRecord | None = None
         self._clock = asyncio.get_running_loop().time
         self._began = self._clock()
-        spec = runtime.directory.catalogue.tools.get(tool)
+        spec = runtime.directory.catalogue.tools.get(begun.tool)
         call = ToolCall(
-            tool=tool,
-            arguments=arguments,
-            credentials=Credentials(kind=CallerKind.ADMIN, name=username),
+            tool=begun.tool,
+            arguments=begun.arguments,
+            credentials=Credentials(kind=CallerKind.ADMIN, name=begun.username),
             transport=Transport.ADMIN,
             progress=self._report,
             observer=self._observe,
             # As in a task, in which such tools usually run.
             time_limit=spec.timeout_seconds if spec is not None and spec.long_running else None,
+            fresh=begun.fresh,
         )
         self._call = call
-        self.trial = Trial(
-            trial_id=str(uuid.uuid4()),
-            tool=tool,
-            arguments=arguments,
-            username=username,
-            started_at=datetime.now(UTC),
-            call_id=str(call.call_id),
-            request_id=str(call.request_id),
-            replay_of=replay_of,
-            shared=False,
-        )
+        self.trial = replace(begun, call_id=str(call.call_id), request_id=str(call.request_id))
         self._work: asyncio.Task[Envelope] | None = None
         self._whole: asyncio.Task[None] | None = None
 

@@ -35,6 +35,8 @@ from tools.guards.entries import (
     CacheUse,
     cache_state,
     make_key,
+    marked_key,
+    params_of,
 )
 from tools.guards.redis import RedisDown, RedisLink, load_script
 
@@ -47,6 +49,8 @@ __all__ = [
     "cache_state",
     "last_space",
     "make_key",
+    "marked_key",
+    "params_of",
 ]
 
 logger = logging.getLogger(__name__)

@@ -15,6 +15,19 @@ def make_key(method_name: str, params: Mapping[str, Any]) -> str:
     return f"{method_name}:{json.dumps(params, sort_keys=True)}"
 
 
+def marked_key(key: str, mark: str) -> str:
+    """`key` under a definition that `mark` stands for."""
+    return f"{key}#{mark}" if mark else key
+
+
+def params_of(key: str) -> Any:
+    """The parameters of the call that `key`, marked or not, is of; None for what is no key of a call."""
+    try:
+        return json.JSONDecoder().raw_decode(key.partition(":")[2])[0]
+    except (ValueError, RecursionError):
+        return None
+
+
 class CacheState(StrEnum):
     """Life of an entry."""
 
@@ -33,6 +46,7 @@ class CacheUse(StrEnum):
     JOINED = "joined"
     MISS = "miss"
     PERSONAL = "personal"
+    PASSED_OVER = "passed over"
     BYPASSED = "bypassed"
     STALE = "stale"
 

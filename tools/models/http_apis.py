@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
@@ -258,6 +259,10 @@ class ApiOperation(AuditedModel):
         tool.handler = f"{self.service.slug} {self.method} {self.path}"[:200]
         tool.required_prefix = self.service.prefix
         tool.dependency = tool.dependency or self.service.dependency
+
+    def argument_faults(self, schema: Mapping[str, Any]) -> list[str]:
+        """What is wrong with the way arguments of this schema go into the request."""
+        return operation_faults(self.written(), schema)["parameters"]
 
     def written(self) -> dict[str, Any]:
         """The operation as JSON, as `Operation.from_json` reads it."""

@@ -24,6 +24,13 @@ SHORTEST_DESCRIPTION = 10
 LONG_ENOUGH = r"(?s)\S.{8,}\S"
 HEADER_MARK = "x-mcp-header"
 LONGEST_CACHE_TTL = 30 * 24 * 3600
+# What to add in place of a tool of these sources: one that is made by itself has nothing to call.
+ELSEWHERE: dict[str, str] = {
+    ToolSource.PIPELINE: "Add a pipeline instead: it brings its tool along.",
+    ToolSource.UPSTREAM: "Add an MCP server instead: it brings its tools along.",
+    ToolSource.HTTP_API: "Add an operation to an HTTP API instead: it brings its tool along.",
+}
+NO_OPERATION = "It belongs to no operation of an HTTP API, so there is nothing to call; delete it."
 
 TOOL_CONSTRAINTS = (
     models.CheckConstraint(

@@ -17,7 +17,9 @@ from tools.contracts import (
 )
 from tools.models import IndexVersion, Prompt, Resource, Tool
 from tools.models.corpora import VersionState
+from tools.models.tool_rules import ELSEWHERE, NO_OPERATION
 from tools.offerings import template_variables
+from tools.selectors.marks import definition_mark
 from tools.selectors.upstreams import ITEM, ITEM_REST, SERVED, upstream_binding
 from tools.upstreams import Upstream
 
@@ -89,6 +91,8 @@ def _tool(row: Any, binding: Mapping[str, Any]) -> ToolSpec:
         tags=tuple(row.tags),
         preserve_keys=tuple(row.preserve_keys),
         binding=binding,
+        # Only what is cached is asked for it.
+        mark=definition_mark(row, binding) if row.cache_ttl_seconds else "",
     )
 
 
@@ -98,8 +102,24 @@ def _binding(row: Any, active: Mapping[int, Mapping[str, Any]], servers: Servers
         return _pipeline(row, active)
     if row.source == ToolSource.UPSTREAM:
         return upstream_binding(row, servers)
-    operation = getattr(row, "api_operation", None) if row.source == ToolSource.HTTP_API else None
-    return operation.binding() if operation is not None else {}
+    if row.source == ToolSource.HTTP_API:
+        return _operation(row)
+    return {}
+
+
+def _operation(row: Any) -> dict[str, Any]:
+    """What the backend of HTTP APIs needs.
+
+    Raises:
+        ValueError: the tool belongs to no operation, so every call of it would fail.
+    """
+    operation = getattr(row, "api_operation", None)
+    if operation is not None:
+        bound: dict[str, Any] = operation.binding()
+        return bound
+    if ToolSource.HTTP_API in ELSEWHERE:
+        raise ValueError(NO_OPERATION)
+    return {}
 
 
 def _pipeline(row: Any, active: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:

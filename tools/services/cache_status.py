@@ -6,8 +6,9 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from tools.context.redact import redact
 from tools.contracts import ToolSource
-from tools.guards.cache import CacheStats, ResultCache, last_space
+from tools.guards.cache import CacheStats, ResultCache, last_space, params_of
 from tools.guards.cache_listing import Listed, list_entries
 from tools.guards.redis import RedisDown, RedisLink
 from tools.models import ApiService, Tool
@@ -33,6 +34,11 @@ class CacheStatus:
 def cache_status(most: int = MOST_LISTED, tool: str = "") -> CacheStatus | None:
     """The state of the cache, with entries of all tools or of one; None while Redis cannot be asked."""
     return _asked(lambda link: _status(link, most, tool), LOOK_SECONDS)
+
+
+def arguments_of(entry: Listed) -> Any:
+    """The arguments of the call whose result it is, without secrets, as the request log has them."""
+    return redact(params_of(entry.key))
 
 
 def purge_tools(names: Iterable[str]) -> int | None:

@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from tools.conf import SECTIONS, ConfigurationFault
-from tools.contracts import ToolSource
 from tools.models import Tool
+from tools.models.tool_rules import ELSEWHERE
 from tools.services.tool_documents import (
     FIELDS,
     entry_faults,
@@ -37,10 +37,6 @@ DEEPEST: Final = 100
 MOST_NAMED: Final = 20
 LONGEST_NAME: Final = 64
 OWNERS: Final = ("pipeline_reference", "upstream_item__server", "api_operation__service")
-ELSEWHERE: Final = {
-    ToolSource.PIPELINE: "Add a pipeline instead: it brings its tool along.",
-    ToolSource.UPSTREAM: "Add an MCP server instead: it brings its tools along.",
-}
 # As differences between the definitions of a server's tools are told.
 _NAMES: Final = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
 
@@ -241,7 +237,7 @@ def _row(existing: Tool | None, entry: Mapping[str, Any]) -> Tool:
 
 
 def _row_faults(row: Tool) -> list[str]:
-    elsewhere = ELSEWHERE.get(row.source)  # type: ignore[call-overload]  # any text may be there
+    elsewhere = ELSEWHERE.get(row.source)
     return [
         *row.problems(),
         *handler_faults(row.source, row.handler),

@@ -12,7 +12,7 @@ from tools.backends.registry import registry
 from tools.contracts import ToolSource
 from tools.errors import ErrorCode
 from tools.models import (
-    ApiService,
+    ApiOperation,
     Corpus,
     ItemState,
     PipelineConfig,
@@ -20,6 +20,7 @@ from tools.models import (
     UpstreamItem,
 )
 from tools.models.corpora import VersionState
+from tools.models.tool_rules import ELSEWHERE, NO_OPERATION
 from tools.selectors.latest_codes import latest_codes
 
 LATEST_CALLS = 20
@@ -96,7 +97,11 @@ def backing_faults(tools: Collection[Tool]) -> Mapping[int, str]:
         without = piped - set(searched.values_list("tool", flat=True))
         found |= dict.fromkeys(without, "Its corpus has no index yet.")
     if served := keys[ToolSource.HTTP_API]:
-        found |= dict.fromkeys(_apis_off(served), "Its HTTP API is switched off.")
+        switched = _apis_switched(served)
+        off = (key for key, on in switched.items() if not on)
+        found |= dict.fromkeys(off, "Its HTTP API is switched off.")
+        if ToolSource.HTTP_API in ELSEWHERE:
+            found |= dict.fromkeys(served - switched.keys(), NO_OPERATION)
     return found
 
 
@@ -110,12 +115,14 @@ def switched_off(tools: Collection[Tool]) -> set[int]:
             served.add(tool.pk)
         elif tool.source == ToolSource.UPSTREAM and item is not None and not item.server.enabled:
             off.add(tool.pk)
-    return off | (_apis_off(served - off) if served - off else set())
+    switched = _apis_switched(served - off) if served - off else {}
+    return off | {key for key, on in switched.items() if not on}
 
 
-def _apis_off(served: Collection[int]) -> set[int]:
-    off = ApiService.objects.filter(operations__tool__in=served, enabled=False)
-    return set(off.values_list("operations__tool", flat=True)) & set(served)
+def _apis_switched(served: Collection[int]) -> dict[int, bool]:
+    """Whether the HTTP API behind each tool is switched on, by key; without tools that have none."""
+    rows = ApiOperation.objects.filter(tool__in=served).order_by()
+    return dict(rows.values_list("tool", "service__enabled"))
 
 
 def _judged(latest: Sequence[str]) -> ToolStatus:
@@ -143,6 +150,14 @@ def handler_faults(source: str, handler: str) -> list[str]:
     if source != ToolSource.BUILTIN or handler in BUILTINS:
         return []
     return [f"handler: {handler!r} is not a built-in; choose one of {', '.join(sorted(BUILTINS))}"]
+
+
+def argument_faults(tool: Tool, schema: Any) -> list[str]:
+    """Why the operation that `tool` belongs to could not be asked with arguments of `schema`."""
+    operation: ApiOperation | None = getattr(tool, "api_operation", None)
+    if operation is None or not isinstance(schema, Mapping):
+        return []
+    return [f"{operation}: {fault}" for fault in operation.argument_faults(schema)]
 
 
 def source_faults(source: str) -> list[str]:
@@ -174,8 +189,12 @@ def corpus_faults(corpus: Corpus) -> list[str]:
 
 
 def _api_faults(tool: Tool) -> list[str]:
-    off = ApiService.objects.filter(operations__tool=tool, enabled=False).first()
-    return [] if off is None else [f"The HTTP API {off} is switched off, so agents do not see it."]
+    operation: ApiOperation | None = getattr(tool, "api_operation", None)
+    if operation is None:
+        return [NO_OPERATION] if ToolSource.HTTP_API in ELSEWHERE else []
+    service = operation.service
+    off = f"The HTTP API {service} is switched off, so agents do not see it."
+    return [] if service.enabled else [off]
 
 
 def upstream_faults(row: Any) -> list[str]:

@@ -14,7 +14,7 @@ from tools.models.audit import Action
 from tools.services.audit.acting import current_actor, current_doing, doing
 from tools.services.audit.values import same
 from tools.services.audit.watched import TIMES, Row
-from tools.services.tool_status import handler_faults
+from tools.services.tool_status import argument_faults, handler_faults
 
 BATCH: Final = 200
 EARLIER: Final = "As it was before versions were kept."
@@ -105,6 +105,8 @@ def revert_tool(pk: int, number: int, *, seen: int, left: Collection[str] = ()) 
             setattr(tool, name, value)
         if faults := handler_faults(tool.source, tool.handler):
             raise ValidationError({"handler": [fault.split(": ", 1)[-1] for fault in faults]})
+        if faults := argument_faults(tool, tool.input_schema):
+            raise ValidationError({"input_schema": faults})
         with doing(f"Reverted to version {number}.", Action.REVERTED):
             tool.save()
     return tool

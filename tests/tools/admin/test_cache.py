@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_django import Settings
 
 from tests.doors import RestDoor
 from tests.factories import make_tool
+from tests.journal import row_of
 from tests.tools.admin.pages import text
 from tools.conf import deployment
 from tools.models import Tool
@@ -41,6 +43,38 @@ def test_entries_and_what_they_saved_are_shown(filled: RestDoor, admin_client: C
     assert (used["hits"], used["bytes"] > 0, 590 <= used["left"] <= 600) == (1, True, True)
     totals = {one["source"]: one for one in page.context["totals"]}
     assert (totals["http_api"]["hits"], totals["http_api"]["rate"]) == (1, "25 %")
+
+
+def test_arguments_are_shown_whole_and_as_the_log_has_them(
+    door: RestDoor, admin_client: Client
+) -> None:
+    # C12
+    make_tool(name="sheep", cache_ttl_seconds=600)
+    secret = "sk-0123456789abcdef0123"
+    given = {"note": "C# #0123456789abcdef", "password": "hunter2", "deep": [{"say": secret}]}
+    row = row_of(door.call("sheep", given).json()["request_id"])
+    page = admin_client.get(reverse(PAGE))
+    (entry,) = page.context["entries"]
+    assert json.loads(entry["arguments"]) == row.parameters
+    assert row.parameters["note"] == given["note"]
+    assert not [one for one in ("hunter2", secret) if one in text(page)]
+
+
+def test_whoever_may_not_see_the_log_is_shown_no_arguments(
+    filled: RestDoor, client: Client
+) -> None:
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_tool"))
+    client.force_login(viewer)
+    told = "Arguments of calls are not shown to your role"
+    page = client.get(reverse(PAGE))
+    assert told in text(page)
+    assert "&quot;n&quot;" not in text(page)
+    assert {one["arguments"] for one in page.context["entries"]} == {""}
+    viewer.user_permissions.add(Permission.objects.get(codename="view_toolrequest"))
+    page = client.get(reverse(PAGE))
+    assert told not in text(page)
+    assert "{&quot;n&quot;: 1}" in text(page)
 
 
 def test_one_tool_can_be_emptied_and_then_all(filled: RestDoor, admin_client: Client) -> None:

@@ -107,6 +107,24 @@ def test_a_changed_definition_is_told_and_used(admin_client: Client, row: ToolRe
     assert "differs" in page
 
 
+def test_a_replay_reaches_the_backend_whatever_the_cache_has(
+    admin_client: Client, door: RestDoor, backend: FakeBackend
+) -> None:
+    tool = make_tool(name="echo", cache_ttl_seconds=600)
+    row = called(door, "echo", {"n": 1})
+    done = text(admin_client.post(page_of(row), follow=True))
+    assert backend.calls == {"echo": 2}
+    assert "no, it was passed over" in done
+    # So does one that was filled in by hand.
+    form = reverse("admin:tools_tool_try", args=[tool.pk])
+    assert "A replay does not use the cache." in text(admin_client.get(form, {"call": str(row.pk)}))
+    data = {"json": '{"n": 1}', "replay": str(row.pk), "_run": "1"}
+    assert "no, it was passed over" in text(admin_client.post(form, data, follow=True))
+    assert backend.calls == {"echo": 3}
+    made = row_of(str(ToolRequest.objects.exclude(pk=row.pk).latest("received_at").request_id))
+    assert made.cache_hit is None
+
+
 def test_secrets_that_were_not_kept_are_asked_for(
     admin_client: Client, door: RestDoor, backend: FakeBackend
 ) -> None:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 
 from tests.events import closing
-from tests.factories import make_client, make_service, make_tool
+from tests.factories import make_client, make_pipeline, make_service, make_tool
 from tests.tools.admin.pages import address, submit, text, untouched
 from tests.tools.log_rows import record
 from tests.upstream_rows import make_upstream, offers
@@ -114,7 +114,7 @@ def test_the_tool_of_a_server_is_not_cloned(admin_client: Client, redis_url: str
     record_discovery(server.slug, offers("away"))
     tool = Tool.objects.get(source="upstream")
     answer = admin_client.get(reverse("admin:tools_tool_clone", args=[tool.pk]), follow=True)
-    assert "cannot be cloned by itself" in text(answer)
+    assert "cannot be cloned by itself. Add the server once more under another slug" in text(answer)
 
 
 def test_a_schema_that_cannot_be_edited_is_shown_in_lines(
@@ -135,8 +135,24 @@ def test_a_copy_of_nothing_is_an_empty_form(admin_client: Client, number: str) -
     assert untouched(admin_client, address(Tool, "add") + f"?clone={number}")["name"] == ""
 
 
-def test_the_tool_of_an_api_is_not_cloned(admin_client: Client, redis_url: str) -> None:
+def test_the_tool_of_a_pipeline_is_not_cloned(admin_client: Client, redis_url: str) -> None:
+    tool = make_pipeline().tool
+    answer = admin_client.get(reverse("admin:tools_tool_clone", args=[tool.pk]), follow=True)
+    assert "cannot be cloned by itself. Add a pipeline of another technique instead" in text(answer)
+    assert Tool.objects.count() == 1
+
+
+def test_the_shipped_tool_of_an_api_is_cloned_with_what_answers_for_it(
+    admin_client: Client, redis_url: str
+) -> None:
     call_command("seed_nsip", stdout=io.StringIO())
     tool = Tool.objects.get(name="nsip_get_animal")
-    answer = admin_client.get(reverse("admin:tools_tool_clone", args=[tool.pk]), follow=True)
-    assert "This tool belongs to the HTTP API" in text(answer)
+    submit(admin_client, reverse("admin:tools_tool_clone", args=[tool.pk]))
+    copy = Tool.objects.get(name="nsip_get_animal_copy")
+    assert copy.api_operation.binding() == tool.api_operation.binding()
+    assert copy.api_operation.adapter
+
+
+def test_a_copy_of_a_tool_that_is_gone_is_not_found(admin_client: Client) -> None:
+    answer = admin_client.get(reverse("admin:tools_tool_clone", args=[7]))
+    assert answer.status_code == 404

@@ -299,6 +299,28 @@ def test_more_than_a_form_can_hold_is_edited_as_json(admin_client: Client) -> No
     assert "The form has too many rows" in text(admin_client.post(page_of(tool), rows))
 
 
+def test_the_cache_is_passed_over_where_that_is_ticked(
+    admin_client: Client, backend: FakeBackend
+) -> None:
+    tool = make_tool(name="echo", cache_ttl_seconds=60)
+    assert "_fresh" not in filled_in(admin_client.get(page_of(tool)))
+    press(admin_client, tool)
+    page = press(admin_client, tool, _fresh="1")
+    assert "Passed over: it was neither asked nor given the answer." in text(page)
+    assert backend.calls == {"echo": 2}
+    # It stays ticked, also when the form is only changed; others get the answer of before.
+    assert filled_in(page)["_fresh"] == "1"
+    shown = press(admin_client, tool, button="_show", value="json", _fresh="1")
+    assert filled_in(shown)["_fresh"] == "1"
+    assert "Hit: the answer was taken" in text(press(admin_client, tool))
+    assert backend.calls == {"echo": 2}
+
+
+def test_a_tool_without_a_cache_time_has_no_cache_to_pass_over(admin_client: Client) -> None:
+    tool = make_tool(name="echo")
+    assert "Do not use the cache" not in text(admin_client.get(page_of(tool)))
+
+
 def test_the_result_tells_what_was_decided_on_the_way(admin_client: Client) -> None:
     tool = make_tool(
         name="echo", cache_ttl_seconds=60, dependency="weather", requires_context_management=True

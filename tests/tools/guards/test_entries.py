@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from tools.guards.cache import CachedResponse, CacheState, CacheStats, cache_state, make_key
+from tools.guards.cache import (
+    CachedResponse,
+    CacheState,
+    CacheStats,
+    cache_state,
+    make_key,
+    marked_key,
+    params_of,
+)
 
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(seconds=3600)
@@ -35,6 +43,17 @@ def test_key_is_the_method_and_the_parameters_as_sorted_json() -> None:
     )
     params = {"z": 1.5, "a": True}
     assert make_key("m", params) == "m:" + json.dumps(params, sort_keys=True)
+
+
+@pytest.mark.parametrize("mark", ["", "0123456789abcdef"])
+@pytest.mark.parametrize("params", [{}, {"a": "C# #0123456789abcdef"}, {"ü": [{"b": '"}#'}]}])
+def test_parameters_are_read_back_from_a_key(params: dict[str, Any], mark: str) -> None:
+    assert params_of(marked_key(make_key("m", params), mark)) == params
+
+
+@pytest.mark.parametrize("key", ["", "m", "m:", "m:{", "m:#0123456789abcdef", "m:" + "[" * 99_999])
+def test_what_is_no_key_of_a_call_has_no_parameters(key: str) -> None:
+    assert params_of(key) is None
 
 
 def test_new_entry_has_no_accesses() -> None:

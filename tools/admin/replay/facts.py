@@ -35,7 +35,7 @@ def fact_rows(row: ToolRequest, trial: Trial, caller: str) -> list[Fact]:
         _counted("Tokens before the budget", row.tokens_before, outcome.tokens_before),
         _counted("Tokens after the budget", row.tokens_after, outcome.tokens_after),
         _counted("Characters of the answer", row.response_bytes, outcome.response_bytes),
-        Fact("From the cache", _yes(row.cache_hit), _yes(_hit(outcome))),
+        Fact("From the cache", _yes(row.cache_hit), _from_cache(outcome)),
         Fact("Caller", caller, f"admin:{trial.username}"),
     ]
 
@@ -60,10 +60,12 @@ def _change(old: float | None, new: float | None) -> str:
     return f"{100 * (new - old) / old:+,.0f} %"
 
 
-def _hit(outcome: Outcome) -> bool | None:
+def _from_cache(outcome: Outcome) -> str:
+    if outcome.cache == "passed over":
+        return "no, it was passed over"
     if outcome.cache in {"hit", "joined", "stale"}:
-        return True
-    return None if outcome.cache in {"off", "not asked"} else False
+        return _yes(True)
+    return _yes(None if outcome.cache in {"off", "not asked"} else False)
 
 
 def _yes(value: bool | None) -> str:

@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 PERMISSION: Final = "tools.change_tool"
 SEES_CALLS: Final = "tools.view_toolrequest"
+# The box that has the cache passed over.
+FRESH: Final = "_fresh"
 # Quick calls are over by then, and the page that follows shows their answer at once.
 SHORT_WAIT: Final = 0.8
 LOOK_EVERY: Final = 0.05
@@ -80,7 +82,7 @@ class TryView(UnfoldModelAdminViewMixin, TemplateView):
         if "_run" not in data or self.arguments.faulty:
             return self.render_to_response(self.get_context_data(**kwargs))
         replay_of = self._replayed()
-        trial_id = run(request, self.tool.name, arguments, replay_of)
+        trial_id = run(request, self.tool.name, arguments, replay_of, fresh=FRESH in data)
         if trial_id is None:
             return self.render_to_response(self.get_context_data(**kwargs))
         if replay_of:
@@ -114,6 +116,7 @@ class TryView(UnfoldModelAdminViewMixin, TemplateView):
             "tool_pk": self.tool.pk,
             "arguments": arguments,
             "replay": self._replayed(),
+            "fresh": FRESH in self.request.POST or (trial is not None and trial.fresh),
             "not_filled_in": bool(self._asked_call()) and self._call is None,
             "classes": CLASSES,
             "asked_for": trial_id,
@@ -212,11 +215,17 @@ class ChooseView(UnfoldModelAdminViewMixin, TemplateView):
 
 
 def run(
-    request: HttpRequest, tool: str, arguments: dict[str, Any], replay_of: str = ""
+    request: HttpRequest,
+    tool: str,
+    arguments: dict[str, Any],
+    replay_of: str = "",
+    *,
+    fresh: bool = False,
 ) -> str | None:
     """Start a trial and wait a moment for it; None when it could not be started, which is told."""
     try:
-        trial_id = start_trial(tool, arguments, username=username(request), replay_of=replay_of)
+        caller = username(request)
+        trial_id = start_trial(tool, arguments, username=caller, replay_of=replay_of, fresh=fresh)
     except Exception:  # whatever it was, the form stays as it is
         logger.exception("A trial of %s could not be started", tool)
         messages.error(

@@ -20,6 +20,7 @@ _CACHE: Final = {
     "joined": "Joined: the same call was already running, and its answer was shared.",
     "miss": "Miss: the backend was called.",
     "personal": "Miss: the answer may depend on who asks, so it was not kept.",
+    "passed over": "Passed over: it was neither asked nor given the answer.",
     "bypassed": "Bypassed: Redis is away, so the backend was called.",
     "stale": "Stale: the service is down, so its last known answer was given.",
 }
