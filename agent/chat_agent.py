@@ -76,9 +76,19 @@ class ChatAgent:
         """Ask the MCP server for its tools, and start over with what there is."""
         self._tried_at = self._clock()
         found = self._load_mcp_tools()
-        self._loaded = len(found)
-        self.tools = self._merge_tools(found)
+        try:
+            self._use(found)
+        except Exception as fault:
+            # What is wrong without tools of the server has nothing to do with them.
+            if not found:
+                raise
+            self._failed("its tools cannot be used: %s: %s", type(fault).__name__, fault)
+            self._use([])
+
+    def _use(self, from_server: Sequence[BaseTool]) -> None:
+        self.tools = self._merge_tools(from_server)
         self._initialize_agent()
+        self._loaded = len(from_server)
 
     def _load_mcp_tools(self) -> list[BaseTool]:
         """The tools of the MCP server; none when there is no server, or it cannot be used."""
@@ -186,7 +196,11 @@ class ChatAgent:
             await over_within(self._retrying, RETRY_WAIT_SECONDS)
 
     async def _load_again(self) -> None:
-        self.load_tools()
+        try:
+            self.load_tools()
+        except Exception:
+            # Nobody else would hear of it: the turn does not wait for what this comes to.
+            logger.exception("The tools could not be loaded again")
 
     async def reply(self, message: str, *, thread_id: str = "") -> str:
         """The answer to a message, whole."""
