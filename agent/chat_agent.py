@@ -148,6 +148,7 @@ class ChatAgent:
                 self.tools,
                 self.breaker,
                 self.tools_lost,
+                seconds=self.settings.model_seconds,
                 tools_missing=missing,
                 today=self._today,
             )

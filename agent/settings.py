@@ -62,7 +62,8 @@ class Settings:
     model_seconds: float = field(
         default=MODEL_SECONDS,
         metadata={
-            "MODEL_TIMEOUT_SECONDS": f"how long the model may be silent; {MODEL_SECONDS:g} unless told"
+            "MODEL_TIMEOUT_SECONDS": f"how long the model may be silent, {MODEL_SECONDS:g} unless told;"
+            " a whole answer may take five times that"
         },
     )
 
