@@ -34,6 +34,7 @@ from agent.settings import Settings
 from agent.states import READY, AgentState, McpState
 from agent.threads import over_within, run_apart, started_apart
 from agent.tool_server import TOLD_SECONDS, ToolServer
+from agent.waited import turn_begins
 
 logger = logging.getLogger(__name__)
 # The start is over after 5 s, with what the agent has to do itself. A thread that takes its leave of the server
@@ -169,6 +170,7 @@ class ChatAgent:
     ) -> AsyncIterator[Event]:
         """One turn: what happens, and at the end always `Done`."""
         ids = Ids(request_id or f"turn_{uuid4().hex}", thread_id or f"thread_{uuid4().hex}")
+        turn_begins()
         try:
             await self._try_again()
             async for event in self._turns.turn(message, self._history.of(ids.thread_id), ids):

@@ -39,6 +39,7 @@ from agent.tool_server import (
     NoGreeting,
     ToolServer,
 )
+from agent.waited import waited_in_vain, waited_so_far
 
 logger = logging.getLogger(__name__)
 MOST_PAGES: Final = 1000
@@ -55,14 +56,12 @@ class Link:
     lost: bool = False
     changed: Callable[[bool], None] = field(default=lambda lost: None, repr=False)
     _greeting: Future[None] | None = field(default=None, init=False, repr=False)
-    # How long it was waited in vain for a greeting, just now.
-    _waited: float = field(default=0.0, init=False, repr=False)
 
     async def call_briefly(
         self, name: str, arguments: Mapping[str, Any], seconds: float
     ) -> CallToolResult | None:
-        """Call a tool that can be done without; None when it takes longer. The next call waits for the
-        greeting of the server so much less, so that both together wait no longer than one.
+        """Call a tool that can be done without; None when it takes longer. The other calls of the turn
+        wait for the greeting of the server so much less, so that all together wait no longer than one.
 
         Raises:
             ToolException: as `call`.
@@ -73,7 +72,7 @@ class Link:
                 return await self.call(name, arguments, greeted)
         except TimeoutError:
             if not greeted.is_set():
-                self._waited = seconds
+                waited_in_vain(seconds)
             return None
 
     async def call(
@@ -84,7 +83,6 @@ class Link:
         Raises:
             ToolException: the server cannot be asked, or declines; the text is for people.
         """
-        waited, self._waited = self._waited, 0.0
         params = CallToolRequestParams(name=name, arguments=dict(arguments), _meta=_meta())
         request = ClientRequest(CallToolRequest(params=params))
 
@@ -97,7 +95,7 @@ class Link:
         try:
             if self.lost:
                 await self._found_again()
-            answer = await self.server.ask(work, CALL_SECONDS, waited=waited)
+            answer = await self.server.ask(work, CALL_SECONDS, waited=waited_so_far())
         except McpError as declined:
             self._now(lost=False)
             raise ToolException(declined.error.message) from declined
@@ -124,7 +122,7 @@ class Link:
         if self._greeting is None or self._greeting.done():
             self._greeting = started_apart(self._greet)
         greeting = self._greeting
-        if not await over_within(greeting, GREETING_SECONDS):
+        if not await over_within(greeting, max(0.0, GREETING_SECONDS - waited_so_far())):
             raise NoGreeting("it was lost before, and has not come back yet")
         greeting.result()
 
