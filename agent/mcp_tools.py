@@ -15,6 +15,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from mcp import ClientSession
 from mcp.shared.exceptions import McpError
 from mcp.types import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
@@ -43,6 +45,9 @@ from agent.waited import waited_in_vain, waited_so_far
 
 logger = logging.getLogger(__name__)
 MOST_PAGES: Final = 1000
+# How a tool that is not there is told: as an error of the protocol, or by the SDK as a failed call.
+UNKNOWN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS})
+UNKNOWN_TOOL: Final = "unknown tool"
 MOST_NAMED: Final = 10
 # How long a call waits for a server that was lost, so that what it says comes within a second.
 GREETING_SECONDS: Final = 0.8
@@ -55,6 +60,8 @@ class Link:
     server: ToolServer
     lost: bool = False
     changed: Callable[[bool], None] = field(default=lambda lost: None, repr=False)
+    # It does not know a tool, or what the tool takes: others may be offered by now.
+    outdated: Callable[[], None] = field(default=lambda: None, repr=False)
     _greeting: Future[None] | None = field(default=None, init=False, repr=False)
 
     async def call_briefly(
@@ -98,6 +105,8 @@ class Link:
             answer = await self.server.ask(work, CALL_SECONDS, waited=waited_so_far())
         except McpError as declined:
             self._now(lost=False)
+            if declined.error.code in UNKNOWN:
+                self.outdated()
             raise ToolException(declined.error.message) from declined
         except NoGreeting as fault:
             raise self._was_lost(name, fault) from fault
@@ -107,9 +116,15 @@ class Link:
         except (ConnectionError, ValueError, RuntimeError) as fault:
             raise self._was_lost(name, fault) from fault
         self._now(lost=False)
+        return self._read(name, answer)
+
+    def _read(self, name: str, answer: Answer) -> CallToolResult:
         if wrong := answer.wrong():
             logger.error("MCP tool '%s' answered oddly: %s", one_line(name), one_line(wrong))
-        return answer.read()
+        result = answer.read()
+        if result.isError and text_of(result).lower().startswith(UNKNOWN_TOOL):
+            self.outdated()
+        return result
 
     async def _found_again(self) -> None:
         """Wait for the greeting of a server that was lost. A slow one is not waited for, and may go on: it
@@ -182,9 +197,18 @@ class _Listed(Result):
     nextCursor: str | None = None  # noqa: N815 - as on the wire
 
 
-async def load(link: Link) -> list[BaseTool]:
-    """All tools of the server; those that cannot be offered are left out and logged."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The tools of a server, and for those that cannot be offered their names with the reasons."""
+
+    tools: list[BaseTool]
+    left_out: Sequence[tuple[str, str]]
+
+
+async def load(link: Link) -> Loaded:
+    """All tools of the server that can be offered."""
     listed = read(await link.server.ask(_list))
+    link.lost = False
     left_out = list(listed.left_out)
     tools: list[BaseTool] = []
     for definition in listed.tools:
@@ -196,17 +220,26 @@ async def load(link: Link) -> list[BaseTool]:
             left_out.append((definition.remote_name, f"{type(fault).__name__}: {fault}"))
         else:
             tools.append(tool)
-    _tell(left_out)
-    return tools
+    return Loaded(tools, left_out)
 
 
-def _tell(left_out: Sequence[tuple[str, str]]) -> None:
+def tell_left_out(left_out: Sequence[tuple[str, str]]) -> None:
     """Log which tools cannot be offered; of many, the first and how many there are."""
     for name, reason in left_out[:MOST_NAMED]:
         logger.error("MCP tool '%s' was left out: %s", one_line(name), one_line(reason))
     more = len(left_out) - MOST_NAMED
     if more > 0:
         logger.error("%d more MCP tools were left out", more)
+
+
+def are_same(tools: Sequence[BaseTool], others: Sequence[BaseTool]) -> bool:
+    """Whether they are the same in all that is told of them."""
+    return list(map(_told, tools)) == list(map(_told, others))
+
+
+def _told(tool: BaseTool) -> tuple[object, ...]:
+    remote = tool.remote_name if isinstance(tool, McpTool) else ""
+    return tool.name, remote, tool.description, tool.args_schema, tool.metadata
 
 
 def _tool(definition: Definition, link: Link) -> McpTool:

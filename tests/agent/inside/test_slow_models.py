@@ -43,7 +43,8 @@ class Silent(Model):
     @override
     async def _agenerate(self, *given: Any, **named: Any) -> ChatResult:
         self.asked += 1
-        return await asyncio.get_running_loop().create_future()
+        await asyncio.Event().wait()
+        raise AssertionError("it has answered")
 
 
 class Drips(Model):
@@ -57,7 +58,7 @@ class Drips(Model):
         self.asked += 1
         for _ in range(self.pieces):
             await asyncio.sleep(self.pause)
-            yield ChatGenerationChunk(message=AIMessageChunk("drip "))
+            yield ChatGenerationChunk(message=AIMessageChunk(content="drip "))
 
 
 async def turn(agent: ChatAgent) -> tuple[str, str]:
