@@ -74,6 +74,7 @@ class ChatAgent:
         self._pending = Pending(clock)
         self._link = Link(
             ToolServer(self.settings.mcp_url or "", self.settings.mcp_headers),
+            call_seconds=self.settings.mcp_call_seconds,
             changed=self._server_changed,
             outdated=self._tools_outdated,
         )

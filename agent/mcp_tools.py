@@ -59,10 +59,16 @@ class Link:
 
     server: ToolServer
     lost: bool = False
+    # How long a call may take; None is as long as it may at most with a control plane.
+    call_seconds: float | None = None
     changed: Callable[[bool], None] = field(default=lambda lost: None, repr=False)
     # It does not know a tool, or what the tool takes: others may be offered by now.
     outdated: Callable[[], None] = field(default=lambda: None, repr=False)
     _greeting: Future[None] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def longest_call(self) -> float:
+        return CALL_SECONDS if self.call_seconds is None else self.call_seconds
 
     async def call_briefly(
         self, name: str, arguments: Mapping[str, Any], seconds: float
@@ -102,7 +108,7 @@ class Link:
         try:
             if self.lost:
                 await self._found_again()
-            answer = await self.server.ask(work, CALL_SECONDS, waited=waited_so_far())
+            answer = await self.server.ask(work, self.longest_call, waited=waited_so_far())
         except McpError as declined:
             self._now(lost=False)
             if declined.error.code in UNKNOWN:
@@ -183,7 +189,7 @@ class McpTool(BaseTool):
 
     @override
     def _run(self, /, **arguments: Any) -> tuple[str, Any]:
-        limit = CONNECT_SECONDS + CALL_SECONDS + 3 * FAREWELL_SECONDS
+        limit = CONNECT_SECONDS + self.link.longest_call + 3 * FAREWELL_SECONDS
         try:
             return run_apart(lambda: self._arun(**arguments), limit)
         except TimeoutError as fault:

@@ -167,3 +167,11 @@ async def test_without_a_model_too_a_tool_that_takes_too_long_degrades_the_turn(
     told, answer = await status(ChatAgent(Settings(mcp_url=birds.url)), "List all storms")
     assert told == "degraded"
     assert texts.TOOL_TIMED_OUT in answer
+
+
+async def test_a_call_may_take_as_long_as_the_settings_say(birds: Served) -> None:
+    # C10
+    given = {"MCP_URL": birds.url, "MCP_CALL_TIMEOUT_SECONDS": "0.3"}
+    told, answer = await status(ChatAgent(Settings.from_environment(given)), "List all storms")
+    assert told == "degraded"
+    assert texts.TOOL_TIMED_OUT in answer
