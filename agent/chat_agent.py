@@ -72,12 +72,8 @@ class ChatAgent:
         self._own_tools = list(tools)
         self.tools = list(tools)
         self._pending = Pending(clock)
-        self._link = Link(
-            ToolServer(self.settings.mcp_url or "", self.settings.mcp_headers),
-            call_seconds=self.settings.mcp_call_seconds,
-            changed=self._server_changed,
-            outdated=self._tools_outdated,
-        )
+        # Without an address nothing of MCP is made.
+        self._link = self._way_to(self.settings.mcp_url) if self.settings.mcp_url else None
         self._from_server: Sequence[BaseTool] = ()
         # Told once, not each time that the tools are loaded.
         self._conflicts: frozenset[str] = frozenset()
@@ -86,6 +82,14 @@ class ChatAgent:
         self._tried_at = clock()
         self._outdated = False
         self.load_tools()
+
+    def _way_to(self, url: str) -> Link:
+        return Link(
+            ToolServer(url, self.settings.mcp_headers),
+            call_seconds=self.settings.mcp_call_seconds,
+            changed=self._server_changed,
+            outdated=self._tools_outdated,
+        )
 
     def load_tools(self) -> None:
         """Ask the MCP server for its tools, and start over with what there is."""
@@ -106,13 +110,13 @@ class ChatAgent:
         self._initialize_agent()
         self._from_server = from_server
 
-    def _refresh(self) -> None:
+    def _refresh(self, link: Link) -> None:
         """Take over what the server offers by now; where that cannot be, all is as it was."""
         self._tried_at = self._clock()
         self._outdated = False
         before = self.tools
         try:
-            found = self._asked_for_tools()
+            found = self._asked_for_tools(link)
             if not are_same(found, self._from_server):
                 self._use(found)
         except Exception as fault:  # noqa: BLE001 - there are tools, whatever the server does now
@@ -125,13 +129,13 @@ class ChatAgent:
                 one_line(str(fault) or "no answer"),
             )
 
-    def _asked_for_tools(self) -> list[BaseTool]:
+    def _asked_for_tools(self, link: Link) -> list[BaseTool]:
         """What the server offers.
 
         Raises:
             Exception: it cannot be asked, or answers something else.
         """
-        loaded = run_apart(lambda: load(self._link), LOAD_SECONDS)
+        loaded = run_apart(lambda: load(link), LOAD_SECONDS)
         if loaded.left_out != self._left_out:
             tell_left_out(loaded.left_out)
             self._left_out = loaded.left_out
@@ -142,15 +146,15 @@ class ChatAgent:
 
     def _load_mcp_tools(self) -> list[BaseTool]:
         """The tools of the MCP server; none when there is no server, or it cannot be used."""
-        url = self.settings.mcp_url
-        if not url:
+        link = self._link
+        if link is None:
             return []
         if self.settings.mcp_fault:
             self._failed("%s", self.settings.mcp_fault)
             return []
         self.mcp_state = McpState.CONNECTING
         try:
-            tools = self._asked_for_tools()
+            tools = self._asked_for_tools(link)
         except TimeoutError:
             self._failed("it did not answer within %s seconds", f"{TOLD_SECONDS:g}")
         except ConnectionError as fault:
@@ -161,7 +165,7 @@ class ChatAgent:
             self._failed("%s: %s", type(fault).__name__, fault)
         else:
             self.mcp_state = McpState.CONNECTED
-            self.mcp_client = self._link.server.client()
+            self.mcp_client = link.server.client()
             return tools
         return []
 
@@ -249,7 +253,7 @@ class ChatAgent:
             waited_in_vain(RETRY_WAIT_SECONDS)
 
     def _is_due(self) -> bool:
-        if not self.settings.mcp_url or self.settings.mcp_fault:
+        if self._link is None or self.settings.mcp_fault:
             return False
         age = self._clock() - self._tried_at
         # A server without tools may have some by now.
@@ -260,8 +264,8 @@ class ChatAgent:
 
     async def _load_again(self) -> None:
         try:
-            if self._from_server:
-                self._refresh()
+            if self._link is not None and self._from_server:
+                self._refresh(self._link)
             else:
                 self.load_tools()
         except Exception:
