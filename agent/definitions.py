@@ -13,6 +13,9 @@ from jsonschema.validators import validator_for
 
 LONGEST_NAME: Final = 64
 MOST_PARTS: Final = 10_000
+# Some providers of models refuse a request, and with it every turn, for one description that is longer.
+LONGEST_DESCRIPTION: Final = 1024
+_CUT: Final = " …"
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 
 
@@ -80,10 +83,19 @@ def _definition(entry: object, seen: set[str], taken: set[str]) -> Definition:
     return Definition(
         _identifier(remote, taken),
         remote,
-        str(description),
+        _shortened(str(description)),
         schema,
         dict(annotations) if isinstance(annotations, Mapping) else {},
     )
+
+
+def _shortened(description: str) -> str:
+    """As much as every model may be sent, to the end of a word."""
+    if len(description) <= LONGEST_DESCRIPTION:
+        return description
+    room = LONGEST_DESCRIPTION - len(_CUT)
+    words, _, _ = description[: room + 1].rpartition(" ")
+    return (words.rstrip() or description[:room]) + _CUT
 
 
 def _identifier(remote: str, taken: set[str]) -> str:

@@ -15,6 +15,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from mcp import ClientSession
 from mcp.shared.exceptions import McpError
 from mcp.types import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
@@ -39,9 +41,13 @@ from agent.tool_server import (
     NoGreeting,
     ToolServer,
 )
+from agent.waited import waited_in_vain, waited_so_far
 
 logger = logging.getLogger(__name__)
 MOST_PAGES: Final = 1000
+# How a tool that is not there is told: as an error of the protocol, or by the SDK as a failed call.
+UNKNOWN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS})
+UNKNOWN_TOOL: Final = "unknown tool"
 MOST_NAMED: Final = 10
 # How long a call waits for a server that was lost, so that what it says comes within a second.
 GREETING_SECONDS: Final = 0.8
@@ -53,16 +59,22 @@ class Link:
 
     server: ToolServer
     lost: bool = False
+    # How long a call may take; None is as long as it may at most with a control plane.
+    call_seconds: float | None = None
     changed: Callable[[bool], None] = field(default=lambda lost: None, repr=False)
+    # It does not know a tool, or what the tool takes: others may be offered by now.
+    outdated: Callable[[], None] = field(default=lambda: None, repr=False)
     _greeting: Future[None] | None = field(default=None, init=False, repr=False)
-    # How long it was waited in vain for a greeting, just now.
-    _waited: float = field(default=0.0, init=False, repr=False)
+
+    @property
+    def longest_call(self) -> float:
+        return CALL_SECONDS if self.call_seconds is None else self.call_seconds
 
     async def call_briefly(
         self, name: str, arguments: Mapping[str, Any], seconds: float
     ) -> CallToolResult | None:
-        """Call a tool that can be done without; None when it takes longer. The next call waits for the
-        greeting of the server so much less, so that both together wait no longer than one.
+        """Call a tool that can be done without; None when it takes longer. The other calls of the turn
+        wait for the greeting of the server so much less, so that all together wait no longer than one.
 
         Raises:
             ToolException: as `call`.
@@ -73,7 +85,7 @@ class Link:
                 return await self.call(name, arguments, greeted)
         except TimeoutError:
             if not greeted.is_set():
-                self._waited = seconds
+                waited_in_vain(seconds)
             return None
 
     async def call(
@@ -84,7 +96,6 @@ class Link:
         Raises:
             ToolException: the server cannot be asked, or declines; the text is for people.
         """
-        waited, self._waited = self._waited, 0.0
         params = CallToolRequestParams(name=name, arguments=dict(arguments), _meta=_meta())
         request = ClientRequest(CallToolRequest(params=params))
 
@@ -97,9 +108,11 @@ class Link:
         try:
             if self.lost:
                 await self._found_again()
-            answer = await self.server.ask(work, CALL_SECONDS, waited=waited)
+            answer = await self.server.ask(work, self.longest_call, waited=waited_so_far())
         except McpError as declined:
             self._now(lost=False)
+            if declined.error.code in UNKNOWN:
+                self.outdated()
             raise ToolException(declined.error.message) from declined
         except NoGreeting as fault:
             raise self._was_lost(name, fault) from fault
@@ -109,9 +122,15 @@ class Link:
         except (ConnectionError, ValueError, RuntimeError) as fault:
             raise self._was_lost(name, fault) from fault
         self._now(lost=False)
+        return self._read(name, answer)
+
+    def _read(self, name: str, answer: Answer) -> CallToolResult:
         if wrong := answer.wrong():
             logger.error("MCP tool '%s' answered oddly: %s", one_line(name), one_line(wrong))
-        return answer.read()
+        result = answer.read()
+        if result.isError and text_of(result).lower().startswith(UNKNOWN_TOOL):
+            self.outdated()
+        return result
 
     async def _found_again(self) -> None:
         """Wait for the greeting of a server that was lost. A slow one is not waited for, and may go on: it
@@ -124,7 +143,7 @@ class Link:
         if self._greeting is None or self._greeting.done():
             self._greeting = started_apart(self._greet)
         greeting = self._greeting
-        if not await over_within(greeting, GREETING_SECONDS):
+        if not await over_within(greeting, max(0.0, GREETING_SECONDS - waited_so_far())):
             raise NoGreeting("it was lost before, and has not come back yet")
         greeting.result()
 
@@ -170,7 +189,7 @@ class McpTool(BaseTool):
 
     @override
     def _run(self, /, **arguments: Any) -> tuple[str, Any]:
-        limit = CONNECT_SECONDS + CALL_SECONDS + 3 * FAREWELL_SECONDS
+        limit = CONNECT_SECONDS + self.link.longest_call + 3 * FAREWELL_SECONDS
         try:
             return run_apart(lambda: self._arun(**arguments), limit)
         except TimeoutError as fault:
@@ -184,9 +203,18 @@ class _Listed(Result):
     nextCursor: str | None = None  # noqa: N815 - as on the wire
 
 
-async def load(link: Link) -> list[BaseTool]:
-    """All tools of the server; those that cannot be offered are left out and logged."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The tools of a server, and for those that cannot be offered their names with the reasons."""
+
+    tools: list[BaseTool]
+    left_out: Sequence[tuple[str, str]]
+
+
+async def load(link: Link) -> Loaded:
+    """All tools of the server that can be offered."""
     listed = read(await link.server.ask(_list))
+    link.lost = False
     left_out = list(listed.left_out)
     tools: list[BaseTool] = []
     for definition in listed.tools:
@@ -198,17 +226,26 @@ async def load(link: Link) -> list[BaseTool]:
             left_out.append((definition.remote_name, f"{type(fault).__name__}: {fault}"))
         else:
             tools.append(tool)
-    _tell(left_out)
-    return tools
+    return Loaded(tools, left_out)
 
 
-def _tell(left_out: Sequence[tuple[str, str]]) -> None:
+def tell_left_out(left_out: Sequence[tuple[str, str]]) -> None:
     """Log which tools cannot be offered; of many, the first and how many there are."""
     for name, reason in left_out[:MOST_NAMED]:
         logger.error("MCP tool '%s' was left out: %s", one_line(name), one_line(reason))
     more = len(left_out) - MOST_NAMED
     if more > 0:
         logger.error("%d more MCP tools were left out", more)
+
+
+def are_same(tools: Sequence[BaseTool], others: Sequence[BaseTool]) -> bool:
+    """Whether they are the same in all that is told of them."""
+    return list(map(_told, tools)) == list(map(_told, others))
+
+
+def _told(tool: BaseTool) -> tuple[object, ...]:
+    remote = tool.remote_name if isinstance(tool, McpTool) else ""
+    return tool.name, remote, tool.description, tool.args_schema, tool.metadata
 
 
 def _tool(definition: Definition, link: Link) -> McpTool:

@@ -32,8 +32,10 @@ from agent.events import (
 from agent.history import Turn
 from agent.logs import one_line
 from agent.model import ModelRefused, ModelUnavailable, unavailable
+from agent.model_limits import within
 from agent.plain import complaint, is_away
 from agent.prompt import instructions, this_day
+from agent.settings import MODEL_SECONDS
 
 logger = logging.getLogger(__name__)
 # Ten rounds of a model and its tools.
@@ -46,8 +48,10 @@ class Guards(AgentMiddleware[Any, Any]):
     """Tells the model what it is there for, keeps a failing one behind a breaker, and failing tools from
     ending the turn."""
 
-    def __init__(self, breaker: Breaker, instructed: Callable[[], str]) -> None:
+    def __init__(self, breaker: Breaker, instructed: Callable[[], str], seconds: float) -> None:
+        """`seconds` is how long the model may be silent."""
         super().__init__()
+        self._seconds = seconds
         self._breaker = breaker
         self._instructed = instructed
 
@@ -59,17 +63,17 @@ class Guards(AgentMiddleware[Any, Any]):
             raise ModelUnavailable(texts.MODEL_UNAVAILABLE) from fault
         try:
             # Each time: a conversation may go on tomorrow.
-            message = SystemMessage(self._instructed())
-            response = await handler(request.override(system_message=message))
+            told = request.override(system_message=SystemMessage(self._instructed()))
+            response = await within(self._seconds, lambda: handler(told))
         except Exception as fault:
-            told = unavailable(fault)
+            why = unavailable(fault)
             # One person's request that is too long must not take the model from everybody else.
-            if isinstance(told, ModelRefused):
+            if isinstance(why, ModelRefused):
                 self._breaker.left(trying=trying)
             else:
                 self._breaker.failed(trying=trying)
             logger.error("The language model failed: %s: %s", type(fault).__name__, one_line(fault))
-            raise told from fault
+            raise why from fault
         except BaseException:
             self._breaker.left(trying=trying)
             raise
@@ -100,13 +104,16 @@ class ModelledTurns:
         breaker: Breaker,
         tools_lost: Callable[[], bool],
         *,
+        seconds: float = MODEL_SECONDS,
         tools_missing: bool = False,
         today: Callable[[], date] = this_day,
     ) -> None:
         self._tools_lost = tools_lost
         # Those of the server were never loaded.
         self._tools_missing = tools_missing
-        guards = Guards(breaker, lambda: instructions(today(), tools_missing=tools_missing))
+        guards = Guards(
+            breaker, lambda: instructions(today(), tools_missing=tools_missing), seconds
+        )
         self._graph = create_agent(model, list(tools), middleware=[guards])
 
     async def turn(self, message: str, history: Sequence[Turn], ids: Ids) -> AsyncIterator[Event]:

@@ -44,16 +44,17 @@ class RoutedTurns:
         self,
         tools: Sequence[BaseTool],
         tools_lost: Callable[[], bool],
-        clock: Callable[[], float],
+        pending: Pending,
         *,
         named: bool,
     ) -> None:
-        """`named` says whether the settings name a server for tools."""
+        """`pending` is what people were asked back, which lasts longer than these tools. `named` says whether
+        the settings name a server for tools."""
         self._tools = {tool.name: tool for tool in tools}
         self._tools_lost = tools_lost
         self._named = named
         self._routes: Routes | None = None
-        self._pending = Pending(clock)
+        self._pending = pending
 
     async def turn(self, message: str, history: Sequence[Turn], ids: Ids) -> AsyncIterator[Event]:
         """What happens, up to the answer."""
@@ -75,6 +76,8 @@ class RoutedTurns:
             yield ResponseDelta(why)
             return
         asked = self._pending.pop(ids.thread_id)
+        if asked is not None and asked.choice.tool not in self._tools:
+            asked = None
         answers = Answers(self._router(), self._schema)
         choice = await answers.choice(message, asked)
         if choice is None and asked is not None and answers.drop(message, asked):

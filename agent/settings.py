@@ -41,6 +41,12 @@ class Settings:
             "MCP_HEADERS": 'more headers for it as a JSON object: {"X-Team": "search"}',
         },
     )
+    mcp_call_seconds: float | None = field(
+        default=None,
+        metadata={
+            "MCP_CALL_TIMEOUT_SECONDS": "how long a tool of that server may take; 65 unless told"
+        },
+    )
     # Why it cannot be used as it was asked for: what MCP needs never keeps an agent from starting.
     mcp_fault: str | None = None
     model: str | None = field(
@@ -62,7 +68,8 @@ class Settings:
     model_seconds: float = field(
         default=MODEL_SECONDS,
         metadata={
-            "MODEL_TIMEOUT_SECONDS": f"how long the model may be silent; {MODEL_SECONDS:g} unless told"
+            "MODEL_TIMEOUT_SECONDS": f"how long the model may be silent, {MODEL_SECONDS:g} unless told;"
+            " a whole answer may take five times that"
         },
     )
 
@@ -79,15 +86,16 @@ class Settings:
         """
         given = os.environ if environment is None else environment
         url = _or_none(given.get("MCP_URL"))
-        headers, fault = _headers(given) if url else ({}, None)
+        headers, call_seconds, fault = _for_mcp(given) if url else ({}, None, None)
         return cls(
             mcp_url=url,
             mcp_headers=headers,
+            mcp_call_seconds=call_seconds,
             mcp_fault=fault,
             model=given.get("MODEL"),
             model_base_url=given.get("MODEL_BASE_URL"),
             model_api_key=given.get("MODEL_API_KEY"),
-            model_seconds=_seconds(given.get("MODEL_TIMEOUT_SECONDS")),
+            model_seconds=_seconds("MODEL_TIMEOUT_SECONDS", given) or MODEL_SECONDS,
         )
 
 
@@ -102,12 +110,13 @@ def _or_none(text: str | None) -> str | None:
     return (text or "").strip() or None
 
 
-def _headers(given: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
-    """MCP_HEADERS, and MCP_API_KEY as the header that the control plane takes; or why there are none."""
+def _for_mcp(given: Mapping[str, str]) -> tuple[dict[str, str], float | None, str | None]:
+    """MCP_HEADERS, with MCP_API_KEY as the header that the control plane takes, and the time for a call; or why
+    the server is not to be asked."""
     try:
-        return {**_key(given), **_more(given)}, None
+        return {**_key(given), **_more(given)}, _seconds("MCP_CALL_TIMEOUT_SECONDS", given), None
     except BadSetting as fault:
-        return {}, str(fault)
+        return {}, None, str(fault)
 
 
 def _key(given: Mapping[str, str]) -> dict[str, str]:
@@ -144,13 +153,15 @@ def printable(name: str, value: str) -> str:
     return value
 
 
-def _seconds(text: str | None) -> float:
-    if _or_none(text) is None:
-        return MODEL_SECONDS
+def _seconds(name: str, given: Mapping[str, str]) -> float | None:
+    """The time that a variable names; None where it is not set."""
+    text = _or_none(given.get(name))
+    if text is None:
+        return None
     try:
-        seconds = float(text or "")
+        seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 3600:
-        raise BadSetting("MODEL_TIMEOUT_SECONDS takes a number above 0, at most 3600")
+        raise BadSetting(f"{name} takes a number above 0, at most 3600")
     return seconds

@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import httpx
 from typing_extensions import override
 
 from agent.pulse import Known, Pulse
+from agent.streams import Body, Events, Rest, Watched
 
 EVENTS: Final = "text/event-stream"
 JSON: Final = "application/json"
 LAST_EVENT_ID: Final = "last-event-id"
 # What was read of a stream before its end is on its way through the SDK then, and tells more.
 SETTLING_SECONDS: Final = 0.1
-# A notice in place of an answer is short; answers may be long, and are read once.
-LONGEST_NOTICE: Final = 65_536
-# Of a line that is not whole yet: enough to tell an id.
-_START: Final = 64
-_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+# What the SDK has to go on after a whole answer, and a server to begin with the rest of a stream that it ended:
+# with the farewell less than 5 s.
+GOING_ON_SECONDS: Final = 1.0
+RESUMING_SECONDS: Final = 3.5
 # Of the body as it came, not as it is passed on.
 _AS_SENT: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _OF_THE_CALL: Final = frozenset({"content-length", "transfer-encoding"})
@@ -37,14 +36,18 @@ class WatchedClient(httpx.AsyncClient):
     """The client of one session. `gone` is told what happened to a request that is left without an answer.
 
     A stream whose events have ids is one that its server lets be taken up again: the SDK asks for the
-    rest, and as long as the server agrees, the answer may still come.
+    rest, and as long as the server agrees, the answer may still come. It has to begin with the rest in time.
     """
 
     def __init__(self, gone: Gone, known: Known, **options: Any) -> None:
         super().__init__(**options)
+        # There is nothing to win with small messages, and what is packed wrongly may just not end.
+        self.headers["accept-encoding"] = "identity"
         self._gone = gone
         self._known = known
-        self._resuming = False
+        # What is going to be asked for, after the end of a stream.
+        self._rest: Rest | None = None
+        self._limit: asyncio.TimerHandle | None = None
         self._pulse: Pulse | None = None
         self._pings = 0
 
@@ -52,8 +55,12 @@ class WatchedClient(httpx.AsyncClient):
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         # A request that is sent on elsewhere comes as a stream of what it holds.
         await request.aread()
-        resumes = self._resuming and request.method == "GET" and LAST_EVENT_ID in request.headers
-        asked = _asked(request)
+        rest = self._rest_asked_for(request)
+        sent = _sent(request)
+        asked = sent if "id" in sent else {}
+        if sent:
+            # It is only sent when what was asked before has been answered.
+            self._stop_waiting()
         if asked.get("method") == "tools/call":
             # It may be sent on elsewhere.
             self._call_is_over()
@@ -61,11 +68,11 @@ class WatchedClient(httpx.AsyncClient):
         try:
             response = await super().send(request, **options)
         except httpx.TransportError as fault:
-            if resumes:
+            if rest is not None:
                 self._gone(fault)
             raise
-        if resumes:
-            return self._watch_the_rest(response)
+        if rest is not None:
+            return self._watch_the_rest(response, rest)
         return self._watch_the_answer(response) if asked else response
 
     @override
@@ -101,48 +108,84 @@ class WatchedClient(httpx.AsyncClient):
         return True
 
     def _call_is_over(self) -> None:
-        if self._pulse is not None:
+        self._stop_waiting()
+        self._rest = None
+        self._stream_is_closed()
+
+    def _stream_is_closed(self) -> None:
+        """A stream that is going to be taken up again is still listened for."""
+        if self._pulse is not None and self._rest is None:
             self._pulse.stop()
 
+    def _rest_asked_for(self, request: httpx.Request) -> Rest | None:
+        """What it asks for, if that is the rest of a stream that has ended."""
+        named = request.headers.get(LAST_EVENT_ID) if request.method == "GET" else None
+        return self._rest if self._rest and named == self._rest.last_id else None
+
     def _watch_the_answer(self, response: httpx.Response) -> httpx.Response:
-        def ended(fault: Exception | None, *, resumable: bool) -> None:
-            if resumable:
-                self._resuming = True
+        def ended(fault: Exception | None, rest: Rest | None) -> None:
+            if rest is not None:
+                self._wait_for(rest)
             else:
                 self._soon_gone(fault or ConnectionError("it closed the stream without an answer"))
 
-        def read(body: bytes) -> None:
-            if _is_no_answer(body):
-                self._gone(ConnectionError("it sent something else in place of an answer"))
+        def whole() -> None:
+            other = ConnectionError("it sent something else in place of an answer")
+            self._wait(GOING_ON_SECONDS, other)
 
         if response.status_code == httpx.codes.ACCEPTED:
             self._gone(ConnectionError("it accepted the request and will not answer it"))
         elif response.is_success and _is(response, EVENTS):
-            return self._passed_on(response, _Events(response, ended))
+            return self._passed_on(response, Events(response, ended, self._gone))
         elif response.is_success and _is(response, JSON):
-            return self._passed_on(response, _Body(response, read))
+            return self._passed_on(response, Body(response, whole))
         return response
 
-    def _watch_the_rest(self, response: httpx.Response) -> httpx.Response:
-        def ended(fault: Exception | None, *, resumable: bool) -> None:
+    def _watch_the_rest(self, response: httpx.Response, rest: Rest) -> httpx.Response:
+        def ended(fault: Exception | None, more: Rest | None) -> None:
             # Without a fault it is asked for what follows.
             if fault is not None:
                 self._soon_gone(fault)
+            else:
+                self._wait_for(more or rest)
 
+        self._rest = None
+        self._stop_waiting()
         if response.is_success and _is(response, EVENTS):
-            return self._passed_on(response, _Events(response, ended))
+            return self._passed_on(response, Events(response, ended, self._gone, rest))
         status = response.status_code
         self._gone(ConnectionError(f"it answered {status} when asked for the rest of a stream"))
         return response
 
-    def _passed_on(self, response: httpx.Response, stream: _Watched) -> httpx.Response:
+    def _wait_for(self, rest: Rest) -> None:
+        """The SDK is going to ask for it, after the time that the server has named."""
+        self._rest = rest
+        if rest.retry < RESUMING_SECONDS * 1000:
+            late = ConnectionError("it ended the stream and did not begin with its rest")
+            self._wait(RESUMING_SECONDS, late)
+        else:
+            self._soon_gone(
+                ConnectionError("it ended the stream and wants its rest asked for later")
+            )
+
+    def _wait(self, seconds: float, fault: Exception) -> None:
+        """Be gone then, unless something comes in between."""
+        self._stop_waiting()
+        loop = asyncio.get_running_loop()
+        self._limit = loop.call_later(seconds, self._soon_gone, fault)
+
+    def _stop_waiting(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+
+    def _passed_on(self, response: httpx.Response, stream: Watched) -> httpx.Response:
         """The response with what is in it, unpacked: what is packed wrongly shows only then."""
         if self._pulse is not None:
             self._pulse.heard()
-            stream.heard, stream.closed = self._pulse.heard, self._pulse.stop
+            stream.heard, stream.closed = self._pulse.heard, self._stream_is_closed
         kept = [pair for pair in response.headers.multi_items() if pair[0] not in _AS_SENT]
         headers = httpx.Headers(kept)
-        if isinstance(stream, _Events):
+        if isinstance(stream, Events):
             # Whatever it is said to be written in: events are UTF-8.
             headers["content-type"] = EVENTS
         return httpx.Response(
@@ -154,107 +197,18 @@ class WatchedClient(httpx.AsyncClient):
         )
 
     def _soon_gone(self, fault: Exception) -> None:
-        asyncio.get_running_loop().call_later(SETTLING_SECONDS, self._gone, fault)
-
-
-class _Watched(httpx.AsyncByteStream):
-    """What a response holds, on its way to whoever reads it."""
-
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
-        self.heard: Callable[[], None] = _nothing
-        self.closed: Callable[[], None] = _nothing
-
-    @override
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for piece in self._response.aiter_bytes():
-                self.heard()
-                self._read(piece)
-                yield piece
-        except Exception as fault:
-            self._end(fault)
-            raise
-        self._end(None)
-
-    @override
-    async def aclose(self) -> None:
-        self.closed()
-        await self._response.aclose()
-
-    def _read(self, piece: bytes) -> None:
-        """Note what is in it."""
-        raise NotImplementedError
-
-    def _end(self, fault: Exception | None) -> None:
-        """There is no more."""
-        raise NotImplementedError
-
-
-class _Events(_Watched):
-    """A stream of events. Whoever has read an answer closes it, so to have reached its end is to have none."""
-
-    def __init__(self, response: httpx.Response, ended: Any) -> None:
-        super().__init__(response)
-        self._ended = ended
-        self._line = b""
-        self._named = self._resumable = False
-
-    @override
-    def _read(self, piece: bytes) -> None:
-        """Note whether an event with an id is complete."""
-        *lines, rest = _LINE_END.split(self._line + piece)
-        self._line = rest[:_START]
-        for line in lines:
-            name, _, value = line.partition(b":")
-            self._named = self._named or (name == b"id" and bool(value.strip()))
-            self._resumable = self._resumable or (self._named and not line)
-
-    @override
-    def _end(self, fault: Exception | None) -> None:
-        self._ended(fault, resumable=self._resumable)
-
-
-class _Body(_Watched):
-    """A single text in JSON. What cannot be read or unpacked is told by the SDK."""
-
-    def __init__(self, response: httpx.Response, whole: Callable[[bytes], None]) -> None:
-        super().__init__(response)
-        self._whole = whole
-        self._start = b""
-
-    @override
-    def _read(self, piece: bytes) -> None:
-        if len(self._start) <= LONGEST_NOTICE:
-            self._start += piece
-
-    @override
-    def _end(self, fault: Exception | None) -> None:
-        if fault is None and len(self._start) <= LONGEST_NOTICE:
-            self._whole(self._start)
-
-
-def _nothing() -> None:
-    """Nobody listens."""
+        """Be gone after what is on its way; also where reading it has kept the loop up until now."""
+        loop = asyncio.get_running_loop()
+        self._limit = loop.call_later(SETTLING_SECONDS, self._gone, fault)
 
 
 def _is(response: httpx.Response, kind: str) -> bool:
     return str(response.headers.get("content-type", "")).lower().startswith(kind)
 
 
-def _asked(request: httpx.Request) -> dict[str, Any]:
-    """The request of JSON-RPC that it carries; empty when that is a notice or an answer."""
+def _sent(request: httpx.Request) -> dict[str, Any]:
+    """The request or notice of JSON-RPC that it carries; empty when that is an answer."""
     if request.method != "POST":
         return {}
     sent = json.loads(request.content)
-    asks = isinstance(sent, dict) and "id" in sent and "method" in sent
-    return sent if asks else {}
-
-
-def _is_no_answer(body: bytes) -> bool:
-    """Whether it is a message of another kind: a notice, or a request of the server's own."""
-    try:
-        sent = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(sent, dict) and "method" in sent and not {"result", "error"} & set(sent)
+    return sent if isinstance(sent, dict) and "method" in sent else {}

@@ -18,7 +18,7 @@ from agent.model import configured_model
 from agent.prompt import WITHOUT_TOOLS, instructions
 from agent.settings import Settings
 from agent.states import AgentState
-from tests.agent.inside.servers import Served, served, small_server
+from tests.agent.inside.servers import Served, listing, served, small_server
 from tests.agent.inside.test_breaker import Clock
 from tests.agent.scripts import Script, calls, says
 from tests.openai_server import Fault, OpenAiServer, openai_server
@@ -149,6 +149,28 @@ async def test_every_tool_is_offered_to_the_model(model: OpenAiServer, small: Se
     await turn(agent_with(model, small), "Hello")
     offered = [one["function"]["name"] for one in model.requests[0][1]["tools"]]
     assert offered == ["clock", "breaks", "double", "fails", "hangs"]
+
+
+@pytest.mark.parametrize(
+    "written", ["Says words. " * 700, "x" * 8000], ids=["words", "without a blank"]
+)
+async def test_no_tool_is_described_at_more_length_than_every_model_takes(
+    model: OpenAiServer, written: str
+) -> None:
+    # F1-10 F2-10
+    schema = {"type": "object", "properties": {}}
+    described = {"long": written, "just_so": "y" * 1024}
+    listed = ({"name": n, "description": d, "inputSchema": schema} for n, d in described.items())
+    with listing(*listed) as server:
+        agent = ChatAgent(
+            Settings(mcp_url=server.url, model="openai:scripted", model_base_url=model.url)
+        )
+    await turn(agent, "Hello")
+    sent = [one["function"]["description"] for one in model.requests[0][1]["tools"]]
+    assert len(sent[0]) in range(1000, 1025)
+    assert sent[0].endswith(" …")
+    assert written.startswith(sent[0].removesuffix(" …"))
+    assert sent[1] == "y" * 1024
 
 
 async def test_calls_of_tools_carry_the_ids_of_the_turn(model: OpenAiServer, small: Served) -> None:

@@ -15,11 +15,14 @@ from agent.events import Done
 from agent.mcp_tools import Link, McpTool
 from agent.settings import Settings
 from agent.tool_server import ToolServer
-from tests.agent.inside.servers import Served, handshake, served
+from agent.waited import turn_begins
+from tests.agent.inside.servers import Served, answer_to, handshake, served
 from tests.http_server import Reply, http_server
 
 # Far above what is set here, far below what a client waits by itself.
 SECONDS = 20
+# What a search waits in vain, and a server needs far less to greet.
+SEARCHED = 1.5
 
 
 @pytest.fixture
@@ -125,6 +128,29 @@ async def test_what_a_search_waited_for_a_greeting_the_call_after_it_does_not_wa
     assert "MCP server was lost during a call of 'double': no answer" in caplog.text
 
 
+async def test_what_one_turn_waited_for_a_greeting_is_not_taken_from_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # F2-06 S1-048
+    async def searched(link: Link) -> None:
+        turn_begins()
+        assert await link.call_briefly("tool_search", {"query": "tea"}, SEARCHED) is None
+
+    async def called(link: Link) -> str:
+        turn_begins()
+        return str((await link.call("double", {})).structuredContent)
+
+    with http_server() as server:
+        server.behave(Reply(hang=True), *handshake(), Reply(200, answer_to(1, "tea tea")))
+        link = Link(ToolServer(f"{server.url}/mcp"))
+        async with asyncio.timeout(SECONDS):
+            await asyncio.create_task(searched(link))
+            # With what the other has waited there would be nothing left.
+            monkeypatch.setattr("agent.tool_server.CONNECT_SECONDS", SEARCHED)
+            assert "tea tea" in await asyncio.create_task(called(link))
+        assert not link.lost
+
+
 async def test_a_server_that_is_lost_is_not_searched(birds: Served) -> None:
     agent = ChatAgent(Settings(mcp_url=birds.url))
     (search,) = [one for one in agent.tools if one.name == "tool_search"]
@@ -139,5 +165,13 @@ async def test_without_a_model_too_a_tool_that_takes_too_long_degrades_the_turn(
 ) -> None:
     # C10 C17
     told, answer = await status(ChatAgent(Settings(mcp_url=birds.url)), "List all storms")
+    assert told == "degraded"
+    assert texts.TOOL_TIMED_OUT in answer
+
+
+async def test_a_call_may_take_as_long_as_the_settings_say(birds: Served) -> None:
+    # C10
+    given = {"MCP_URL": birds.url, "MCP_CALL_TIMEOUT_SECONDS": "0.3"}
+    told, answer = await status(ChatAgent(Settings.from_environment(given)), "List all storms")
     assert told == "degraded"
     assert texts.TOOL_TIMED_OUT in answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -15,11 +15,13 @@ from mcp.server.fastmcp import FastMCP
 
 from agent.chat_agent import ChatAgent
 from agent.mcp_tools import McpTool
+from agent.routed import RoutedTurns
 from agent.settings import Settings
 from agent.states import AgentState, McpState
 from agent.tool_server import NAME, TRANSPORT, ToolServer
 from tests.agent.inside.patience import Waiting
 from tests.agent.inside.servers import Served, listing, served, small_server
+from tests.agent.inside.test_breaker import Clock
 
 NAMES = ["double", "fails", "hangs"]
 SCHEMA = {"type": "object", "properties": {"word": {"type": "string"}}}
@@ -107,6 +109,66 @@ def test_a_server_s_tool_replaces_the_own_one_of_its_name(
     assert agent.tools[1].invoke({"word": "tea"}) == "tea tea"
     warning = "MCP tool 'double' conflicts with existing tool, MCP tool will be used"
     assert logged(caplog) == [(logging.WARNING, warning)]
+
+
+class OwnToolsOnly(RoutedTurns):
+    """Cannot be made with a tool of a server."""
+
+    def __init__(self, tools: Sequence[BaseTool], *given: Any, **named: Any) -> None:
+        if any(isinstance(one, McpTool) for one in tools):
+            raise LookupError("no such part")
+        super().__init__(tools, *given, **named)
+
+
+def test_tools_that_cannot_be_used_are_logged_and_done_without(
+    small: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # S1-038 F1-03 F1-11
+    monkeypatch.setattr("agent.chat_agent.RoutedTurns", OwnToolsOnly)
+    agent = agent_of(small, clock, own_double)
+    assert names(agent) == ["clock", "double"]
+    assert (agent.state, agent.mcp_state) == (AgentState.MCP_FAILED, McpState.FAILED)
+    assert agent.mcp_client is None
+    told = [text for level, text in logged(caplog) if level == logging.ERROR]
+    assert told == [
+        f"No MCP tools from {small.url}: its tools cannot be used: LookupError: no such part."
+        " The agent goes on without them"
+    ]
+
+
+async def test_tools_that_could_not_be_used_are_tried_again_and_said_each_time(
+    small: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # F1-03 F2-10
+    time = Clock()
+    with monkeypatch.context() as patched:
+        patched.setattr("agent.chat_agent.RoutedTurns", OwnToolsOnly)
+        agent = ChatAgent(Settings(mcp_url=small.url), clock=time)
+        while caplog.text.count("its tools cannot be used") < 2:
+            time.now += 10
+            await agent.reply("Hello")
+        assert names(agent) == []
+    while names(agent) != NAMES:
+        time.now += 10
+        await agent.reply("Hello")
+    assert agent.mcp_state is McpState.CONNECTED
+
+
+async def test_what_else_goes_wrong_while_tools_are_loaded_again_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # F1-03 F2-10
+    time = Clock()
+    agent = ChatAgent(Settings(mcp_url="http://127.0.0.1:9/mcp"), clock=time)
+
+    def broken(*given: Any, **named: Any) -> None:
+        raise LookupError("no such part")
+
+    monkeypatch.setattr("agent.chat_agent.RoutedTurns", broken)
+    while "The tools could not be loaded again" not in caplog.text:
+        time.now += 10
+        assert await agent.reply("Hello")
+    assert "LookupError: no such part" in caplog.text
 
 
 def test_tools_are_langchain_tools_with_the_server_s_schema(small: Served) -> None:

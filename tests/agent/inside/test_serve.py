@@ -55,7 +55,7 @@ async def test_while_the_server_is_tried_again_it_counts_as_away(
             health = (await http.get("/health")).json()
         assert texts.TOOLS_UNAVAILABLE in answer.text
         assert (health["mcp"], health["status"]) == ("Connecting", "degraded")
-    retry = agent._retrying
+    retry = agent._loading
     assert retry is not None
     await asyncio.wrap_future(retry)
 
@@ -97,7 +97,7 @@ async def test_a_turn_that_fails_at_its_start_ends_with_done(
     async def broken(self: ChatAgent) -> None:
         raise LookupError("no such luck")
 
-    monkeypatch.setattr(ChatAgent, "_try_again", broken)
+    monkeypatch.setattr(ChatAgent, "_see_to_the_tools", broken)
     *_, last = [event async for event in ChatAgent(Settings()).stream("Hello")]
     assert isinstance(last, Done)
     assert (last.final_output, last.status) == (texts.UNEXPECTED, "degraded")

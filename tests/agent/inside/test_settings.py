@@ -82,13 +82,16 @@ UNUSABLE = [
     ("MCP_HEADERS", "[" * 100_000),
     ("MCP_HEADERS", '{"X-Team": "hush\\u0000"}'),
     ("MCP_HEADERS", '{"hush\\n": "x"}'),
+    ("MCP_CALL_TIMEOUT_SECONDS", "hush"),
+    ("MCP_CALL_TIMEOUT_SECONDS", "0"),
+    ("MCP_CALL_TIMEOUT_SECONDS", "nan"),
     ("MCP_API_KEY", "hush\nhush"),
     ("MCP_API_KEY", "hüsh"),
 ]
 
 
 @pytest.mark.parametrize(("name", "value"), UNUSABLE)
-def test_headers_that_cannot_be_sent_are_named_not_shown_and_keep_no_agent_from_starting(
+def test_settings_for_a_server_that_cannot_be_used_are_named_not_shown_and_keep_no_agent_from_starting(
     name: str, value: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     # S1-019 S1-043 F1-11
@@ -106,7 +109,7 @@ def test_headers_that_cannot_be_sent_are_named_not_shown_and_keep_no_agent_from_
 
 
 @pytest.mark.parametrize(("name", "value"), UNUSABLE)
-def test_headers_for_no_server_are_not_looked_at(
+def test_settings_for_no_server_are_not_looked_at(
     name: str, value: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     # S1-005 S1-041 F1-01 F1-09
