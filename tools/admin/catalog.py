@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.db.models import Count, Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -46,7 +47,7 @@ from tools.admin.tool_triage import CALLS, FAILED, P95, StatusFilter, ToolChange
 from tools.admin.tool_versions import VersionedTools
 from tools.admin.try_it.urls import MAY_TRY, try_it_urls
 from tools.contracts import ToolSource
-from tools.models import PipelineConfig, Tool, Toolset
+from tools.models import ApiClient, PipelineConfig, Tool, Toolset
 from tools.services.check_schema import SCHEMAS
 from tools.services.tool_exchange import owner_of
 from tools.services.tool_status import (
@@ -366,11 +367,14 @@ class ToolsetAdmin(ModelAdmin):
 
     @override
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).prefetch_related("tools", "clients")
+        # A toolset may hold hundreds of tools, and a client's row has what its key is known by.
+        clients = Prefetch("clients", ApiClient.objects.only("name"))
+        rows = super().get_queryset(request).prefetch_related(clients)
+        return rows.annotate(tool_count=Count("tools"))
 
     @admin.display(description="Tools")
-    def size(self, toolset: Toolset) -> str:
-        return "all" if toolset.includes_all else str(len(toolset.tools.all()))
+    def size(self, toolset: Any) -> str:
+        return "all" if toolset.includes_all else f"{toolset.tool_count}"
 
     @admin.display(description="Granted to")
     def granted_to(self, toolset: Toolset) -> str:
