@@ -151,7 +151,7 @@ def _day(pipeline: PipelineConfig) -> tuple[tuple[str, str], ...]:
 
     failed = f"{100 * calls.error_rate:.1f} %"
     return (
-        ("Calls", behind(f"{calls.total:,}")),
+        ("Calls", behind(f"{calls.total:,}", **addresses.ENDED)),
         ("Failed", behind(failed, **addresses.FAILED) if calls.total else "-"),
         ("p50", time(calls.p50_ms)),
         ("p95", time(calls.p95_ms)),

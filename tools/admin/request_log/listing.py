@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -17,6 +18,7 @@ from tools.admin.request_log.around import tool_page
 from tools.admin.request_log.form import FilterForm
 from tools.admin.request_log.formats import MOST_EXPORTED
 from tools.admin.request_log.keyset import KeysetChangeList
+from tools.admin.request_log.retention import kept_for
 from tools.admin.request_log.words import line
 from tools.selectors.live import caller_names
 from tools.selectors.request_log import Cursor, Page, Sought, count, page, way_to
@@ -54,7 +56,7 @@ class LogChangeList(KeysetChangeList):
         self.shown = Page(())
         self.counted = ""
         self.lines: list[dict[str, Any]] = []
-        self.tool_page = ""
+        self.tool_page = self.gone = ""
         self.renewable = self.renewing = False
         if self.form.is_valid():
             # Only the newest page changes while one looks at it.
@@ -74,6 +76,7 @@ class LogChangeList(KeysetChangeList):
         self.show()
 
     def _read(self, sought: Sought, given: Mapping[str, Any]) -> None:
+        self.gone = _gone(sought, given["before"])
         way = way_to(sought)
         way = replace(way, rows=way.rows.defer(*DEFERRED))
         self.shown = page(way, before=given["before"], after=given["after"])
@@ -112,6 +115,13 @@ class LogChangeList(KeysetChangeList):
         kept = {name: value for name, value in self.form.filters().items() if name != without}
         kept.update({name: str(cursor) for name, cursor in place.items() if cursor is not None})
         return f"?{urlencode(kept)}"
+
+
+def _gone(sought: Sought, before: Cursor | None) -> str:
+    """That calls which are asked for are too old to be there any more; empty if none are."""
+    asked = [sought.since, sought.until, before and before.received_at]
+    kept = kept_for(min((one for one in asked if one), default=datetime.now(UTC)))
+    return f"{kept}; older ones are gone." if kept else ""
 
 
 def _counted(number: int, complete: bool) -> str:
