@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from urllib.parse import unquote
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
+from health.record import record
 from tests.factories import make_client, make_tool
 from tests.health.admin.seen import begun, call, linked, listed, tiles
+from tests.health.reports import full_report
 from tests.tools.admin.pages import address, text
 from tools.conf import deployment
 from tools.models import ApiClient, Tool
@@ -23,6 +27,7 @@ pytestmark = pytest.mark.django_db
 
 PAGE = "/admin/"
 LOG = "/admin/tools/toolrequest/"
+REASON = re.compile(r'<li class="bad"><a href="([^"]+)">([^<]+)</a></li>')
 STEP = re.compile(r'<a href="([^"]+)" tabindex="-1" aria-label="[^"]*: (\d+) calls, (\d+) failed')
 
 
@@ -87,6 +92,29 @@ def test_a_list_of_calls_that_ended_is_counted_and_filtered_further(admin_client
     ):
         found = admin_client.get(LOG, {**ended, **narrower}).context["cl"].result_count
         assert found == count, narrower
+
+
+def test_each_reason_leads_to_where_its_subject_is_shown(
+    client: Client, admin_client: Client, redis_url: str
+) -> None:
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_healthsnapshot"))
+    client.force_login(viewer)
+    found = full_report()
+    record(found)
+    for person in (admin_client, client):
+        status = text(person.get(PAGE)).split('aria-label="Status"')[1].split("</section>")[0]
+        reasons = REASON.findall(status)
+        # Databases keep no order of keys.
+        assert sorted(unescape(told) for _, told in reasons) == sorted(found.reasons)
+        for link, told in reasons:
+            page, _, place = unescape(link).partition("#")
+            shown = text(person.get(page))
+            (row,) = re.findall(rf'<tr id="{unquote(place)}"(.*?)</tr>', shown, re.DOTALL)
+            subject, _, what = told.rpartition(": ")
+            assert subject.removeprefix("pipeline ") in row
+            assert what in row
+            assert f'href="#{place}"' in shown
 
 
 @pytest.fixture
