@@ -21,7 +21,7 @@ from tools.admin.request_log.keyset import KeysetChangeList
 from tools.admin.request_log.retention import kept_for
 from tools.admin.request_log.words import line
 from tools.selectors.live import caller_names
-from tools.selectors.request_log import Cursor, Page, Sought, count, page, way_to
+from tools.selectors.request_log import ROWS, Cursor, Page, Sought, count, page, way_to
 
 # On the form, but not at first sight.
 MORE: Final = (
@@ -68,11 +68,12 @@ class LogChangeList(KeysetChangeList):
         self.told = [
             (label, value, self.address(without=name)) for name, label, value in self.form.told()
         ]
-        self.offered = self.form.offered(request.user)
+        # Parts of a page have no form.
+        self.offered = {} if PART in request.GET else self.form.offered(request.user)
         self.more_fields = [self.form[name] for name in MORE]
         self.more_set = any(field.data or field.errors for field in self.more_fields)
         self.hidden_fields = [self.form[name] for name in HIDDEN if self.form[name].data]
-        self.most_exported = MOST_EXPORTED
+        self.most_exported, self.page_length = MOST_EXPORTED, ROWS
         self.show()
 
     def _read(self, sought: Sought, given: Mapping[str, Any]) -> None:
@@ -108,6 +109,12 @@ class LogChangeList(KeysetChangeList):
     def part_address(self) -> str:
         """Where the latest calls alone are fetched from."""
         return f"?{urlencode(self.form.filters() | {RENEW: '1', PART: ''})}"
+
+    @property
+    def step_address(self) -> str:
+        """Where a search that was given up goes on, without the rest of the page; empty if it was not."""
+        given_up = self.shown.looked and not self.shown.forward and not self.renewing
+        return f"{self.older_address}&{PART}=" if given_up else ""
 
     @override
     def address(self, *, without: str = "", **place: Cursor | None) -> str:
