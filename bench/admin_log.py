@@ -77,6 +77,9 @@ def filters(made: Seeded) -> Iterator[tuple[str, dict[str, str]]]:
     yield "code, 1 in 17,000", {"code__exact": "INTERNAL_ERROR"}
     yield "state executing", {"state__exact": "executing"}
     yield "not ended", {"finished_at__isnull": "True"}
+    yield "all that ended", {"finished_at__isnull": "False"}
+    yield "tool, busiest, ended", {**busy, "finished_at__isnull": "False"}
+    yield "caller, ended", {"caller__exact": made.caller, "finished_at__isnull": "False"}
     yield "transport, frequent", {"transport__exact": "rest"}
     yield "transport, 1 in 1,000", {"transport__exact": "cli"}
     yield "source", {"source": "pipeline"}

@@ -34,6 +34,7 @@ def pages(tool: str) -> Mapping[str, str]:
     return {
         **{f"dashboard, {name}": f"{front}?range={name}" for name in RANGES},
         "dashboard, what runs now": reverse("admin:health_healthsnapshot_live"),
+        "dashboard, what runs now one by one": reverse("admin:health_healthsnapshot_running"),
         "dashboard, calls of 30 days alone": f"{reverse('admin:health_healthsnapshot_calls')}?range=30d",
         "dashboard, incidents alone": reverse("admin:health_healthsnapshot_incidents"),
         "tools, first page": tools,

@@ -14,6 +14,11 @@ from tools.contracts import wire_time
 DATABASE = "database"
 
 
+def of_pipeline(name: str) -> str:
+    """A pipeline among the subjects of a report."""
+    return f"pipeline {name}"
+
+
 class Source(StrEnum):
     """Where a report comes from: a round of the workers, or the process that was asked."""
 
@@ -111,17 +116,23 @@ class HealthReport:
     @property
     def reasons(self) -> list[str]:
         """What keeps it from being healthy, one line each."""
-        about = [
-            f"{name}: {found.error or found.status.value}"
-            for name, found in self.dependencies.items()
-            if found.status is not DependencyStatus.CONNECTED
+        return [f"{subject}: {told}" for subject, told in self.amiss]
+
+    @property
+    def amiss(self) -> list[tuple[str, str]]:
+        """What is not well, and what was found of it."""
+        return [
+            *(
+                (name, found.error or found.status.value)
+                for name, found in self.dependencies.items()
+                if found.status is not DependencyStatus.CONNECTED
+            ),
+            *(
+                (of_pipeline(name), found.error or found.status.value)
+                for name, found in self.pipelines.items()
+                if found.counted and found.status is not HealthStatus.HEALTHY
+            ),
         ]
-        about += [
-            f"pipeline {name}: {found.error or found.status.value}"
-            for name, found in self.pipelines.items()
-            if found.counted and found.status is not HealthStatus.HEALTHY
-        ]
-        return about
 
     def dependencies_to_wire(self) -> dict[str, Any]:
         return {name: found.to_wire() for name, found in self.dependencies.items()}

@@ -18,6 +18,7 @@ from health.admin.dashboard.incidents import IncidentsView
 from health.admin.dashboard.live import LiveView
 from health.admin.dashboard.status import StatusView
 from health.admin.now import NowView
+from health.admin.running import RunningView
 from health.admin.tables import report_tables
 from health.admin.timeline import HistoryChangeList, shown_timeline
 from health.admin.words import MEASURED_BY, status_badge
@@ -60,7 +61,7 @@ class HealthSnapshotAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         pages = (
             *(("now", NowView), ("live", LiveView), ("status", StatusView)),
-            *(("calls", CallsView), ("incidents", IncidentsView)),
+            *(("calls", CallsView), ("incidents", IncidentsView), ("running", RunningView)),
         )
         # Before the others: the last of them takes whatever it is given for a row.
         return [

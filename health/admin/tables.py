@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from health.admin.words import COLOURS, MEASURED_BY, ago
-from health.findings import Dependency, HealthReport, PipelineHealth
+from health.admin.words import COLOURS, MEASURED_BY, ago, anchor
+from health.findings import Dependency, HealthReport, PipelineHealth, of_pipeline
 from tools.admin.request_log import addresses as log
 from tools.admin.texts import linked, moment, plural
 from tools.selectors.figures import aligned
@@ -73,6 +73,7 @@ def _dependency(
     time = found.response_time_ms
     return {
         "name": name,
+        "anchor": anchor(name),
         "status": found.status.value,
         "colour": COLOURS[found.status.value],
         "time": "-" if time is None else f"{time:,} ms",
@@ -114,6 +115,7 @@ def _pipeline(
     canary = found.canary_ms
     return {
         "name": name,
+        "anchor": anchor(of_pipeline(name)),
         "counted": found.counted,
         "status": found.status.value if found.counted else "not counted",
         "colour": COLOURS[found.status.value] if found.counted else "",

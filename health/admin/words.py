@@ -28,6 +28,11 @@ def status_badge(status: str) -> SafeString:
     return badge(status, COLOURS.get(status, ""))
 
 
+def anchor(subject: str) -> str:
+    """The name of the place on a page where a subject of health is shown."""
+    return f"found-{subject.replace(' ', '-')}"
+
+
 def lasted(seconds: float) -> str:
     """How long something was: 12 s, 3 minutes."""
     for size, name in _UNITS:

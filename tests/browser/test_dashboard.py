@@ -101,6 +101,14 @@ def test_a_number_leads_to_its_calls_and_a_range_changes_the_charts(
     assert operator.complaints == []
 
 
+def test_a_number_of_this_moment_leads_to_its_list(operator: Visitor) -> None:
+    page = operator.go("/admin/")
+    page.get_by_role("link", name=re.compile("^Not yet logged")).click()
+    expect(page).to_have_url(re.compile("/running/#unlogged$"))
+    expect(page.get_by_role("heading", name=re.compile("^Not yet logged"))).to_be_in_viewport()
+    operator.check_in_every_look()
+
+
 def bars_of_a_day() -> int:
     """Of twenty minutes each, the last one not over.
 

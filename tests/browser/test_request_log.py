@@ -6,7 +6,7 @@ import csv
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import Plane
 from tests.browser.keys import let_in
@@ -39,6 +39,21 @@ made = {"tool_id": "log_wordy", "caller": f"client:{client.pk}", "transport": "s
 record(**made)
 failed("INVALID_ARGUMENTS", error="limit: ten is no integer, which is a long way to say it", **made)
 """
+
+# Of long ago, so that no other list has them at its beginning.
+HAYSTACK = """
+from datetime import timedelta
+from tests.tools.log_rows import NOW, record, row
+from tools.models import ToolRequest
+made = {"tool_id": "log_hay", "parameters": {}, "query_text": ""}
+ToolRequest.objects.bulk_create(
+    (row(**made, received_at=NOW + timedelta(seconds=place)) for place in range(45_000)), batch_size=500
+)
+record(**{**made, "query_text": "rare-needle"}, received_at=NOW - timedelta(days=1))
+"""
+HAY = f"{LOG}?tool__exact=log_hay&text=rare-needle"
+PATIENCE = 60_000
+STEP = re.compile("part=")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -180,6 +195,113 @@ def test_calls_that_come_in_appear_in_a_list_that_is_renewed(
         visitor.check()
         page.get_by_role("link", name="Stop renewing").click()
         expect(page.get_by_role("link", name="Renew every 5 seconds")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def haystack(plane: Plane) -> None:
+    """More calls than are looked through at once, of which only the oldest has a text."""
+    made = plane.stack.manage("shell", "--no-imports", "-c", HAYSTACK)
+    assert made.returncode == 0, made.stderr
+
+
+class Steps:
+    """The steps of a search, held back until they are let go."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._held: list[Route] = []
+        self._free = False
+        page.route(STEP, self._take)
+
+    def _take(self, route: Route) -> None:
+        if self._free:
+            route.continue_()
+        else:
+            self._held.append(route)
+
+    def one(self) -> Route:
+        """The step that is held back, once it is asked for."""
+        # Nothing of the browser is heard but while it is asked something.
+        wait_until(
+            lambda: self._page.evaluate("true") and bool(self._held), what="a step of the search"
+        )
+        return self._held.pop()
+
+    def none_waits(self) -> bool:
+        return self._page.evaluate("true") and not self._held
+
+    def let_go(self) -> None:
+        """This one and all that follow."""
+        first = self.one()
+        self._free = True
+        first.continue_()
+
+
+@seen_in(LIGHT_WIDE, DARK_NARROW)
+def test_a_text_that_only_the_oldest_call_has_is_found_without_a_click(
+    haystack: None, plane: Plane, browser: Browser, look: Look
+) -> None:
+    with visiting(browser, plane.url, look) as visitor:
+        visitor.log_in(plane.password)
+        page = visitor.page
+        steps = Steps(page)
+        visitor.go(HAY)
+        expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        expect(page.get_by_text("No call yet matches.")).to_be_visible()
+        visitor.check()
+        steps.let_go()
+        expect(page.locator("#result_list tbody tr")).to_have_count(1, timeout=PATIENCE)
+        expect(page.locator(".log-note [role=status]")).to_have_text(
+            "The search is done: 1 call found here."
+        )
+        expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+        expect(page.get_by_role("link", name="Look further back")).to_have_count(0)
+        visitor.check()
+        # Who comes back finds the call again, and need not search all the way.
+        expect(page).to_have_url(re.compile("before="))
+        page.locator("#result_list tbody tr").get_by_role("link").first.click()
+        expect(page.get_by_role("heading", name="Life of the call")).to_be_visible()
+        page.go_back()
+        expect(page.locator("#result_list tbody tr")).to_have_count(1)
+        expect(page).to_have_url(re.compile("text=rare-needle"))
+
+
+def test_a_search_stops_and_goes_on_by_keyboard(haystack: None, operator: Visitor) -> None:
+    page = operator.page
+    steps = Steps(page)
+    operator.go(HAY)
+    button = page.get_by_role("button", name="Stop")
+    button.focus()
+    first = steps.one()
+    page.keyboard.press("Enter")
+    told = page.locator(".log-note [role=status]")
+    expect(told).to_contain_text("The search was stopped.")
+    first.abort()
+    expect(page.get_by_role("button", name="Go on")).to_be_focused()
+    expect(told).to_contain_text(re.compile(r"^[\d,]+ calls were looked through"))
+    operator.check_in_every_look()
+    # Nothing is asked any more, however long one waits.
+    page.clock.install()
+    page.clock.run_for(60_000)
+    assert steps.none_waits()
+    page.clock.resume()
+    page.keyboard.press("Enter")
+    steps.let_go()
+    expect(page.locator("#result_list tbody tr")).to_have_count(1, timeout=PATIENCE)
+    # What had the focus is gone; it stays where that was.
+    expect(page.locator(".log-note")).to_be_focused()
+
+
+def test_a_search_that_cannot_go_on_says_why(haystack: None, operator: Visitor) -> None:
+    page = operator.page
+    page.route(STEP, lambda route: route.fulfill(status=503))
+    operator.go(HAY)
+    expect(page.locator(".log-note [role=status]")).to_contain_text(
+        "The search stopped: the control plane answers with 503."
+    )
+    page.unroute(STEP)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("#result_list tbody tr")).to_have_count(1, timeout=PATIENCE)
 
 
 @seen_in(LIGHT_WIDE, DARK_NARROW)

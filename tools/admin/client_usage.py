@@ -10,6 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from tools.admin.client_keys import log_address
+from tools.admin.request_log.addresses import ENDED, FAILED
 from tools.admin.texts import red, unbroken
 from tools.models import ApiClient
 from tools.selectors.figures import Point
@@ -24,7 +25,6 @@ from tools.services.client_usage import (
 )
 
 LINK: Final = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
-FAILED: Final = {"status__in": "failure,timeout"}
 # Of the chart of a day: each hour has so much room, and the highest bar so much.
 STEP: Final = 20
 HEIGHT: Final = 60
@@ -46,7 +46,7 @@ def calls_link(client: Any) -> SafeString | str:
     if not stretch.sums.calls:
         return "-"
     since = {"received_at__gte": stretch.since.isoformat()}
-    parts = [(log_address(client, **since), f"{stretch.sums.calls:,}")]
+    parts = [(log_address(client, **since, **ENDED), f"{stretch.sums.calls:,}")]
     if stretch.sums.failed:
         told = f"{stretch.sums.failed:,} failed"
         parts.append((log_address(client, **since, **FAILED), told))
@@ -89,7 +89,7 @@ def _shown(client: ApiClient, title: str, stretch: Stretch) -> dict[str, Any]:
     return {
         "title": title,
         "figures": (
-            ("Calls", f"{sums.calls:,}", log_address(client, **since)),
+            ("Calls", f"{sums.calls:,}", log_address(client, **since, **ENDED)),
             ("Failed", f"{sums.failed:,}", log_address(client, **since, **FAILED)),
             (
                 "Refused: too many or too busy",

@@ -29,7 +29,7 @@ from tools.admin.request_log.around import links
 from tools.admin.request_log.awaited import await_row
 from tools.admin.request_log.export import ExportView
 from tools.admin.request_log.life import life
-from tools.admin.request_log.listing import PART, LogChangeList
+from tools.admin.request_log.listing import PART, RENEW, LogChangeList
 from tools.admin.request_log.stepping import KEPT, kept_filters, neighbours
 from tools.admin.request_log.words import (
     CACHE_WORDS,
@@ -117,7 +117,8 @@ class ToolRequestAdmin(ReplayMixin, LogAdmin):
     ) -> HttpResponse:
         page: HttpResponse = super().changelist_view(request, extra_context)
         if PART in request.GET and isinstance(page, TemplateResponse):
-            page.template_name = "tools/admin/request_log/latest.html"
+            part = "latest" if RENEW in request.GET else "step"
+            page.template_name = f"tools/admin/request_log/{part}.html"
         return page
 
     @override

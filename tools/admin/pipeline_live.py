@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -64,7 +64,7 @@ def page_part(request: HttpRequest, pipeline: PipelineConfig) -> dict[str, Any]:
         "live_part": reverse("admin:tools_pipelineconfig_live_one", args=[pipeline.pk]),
         "load": load,
         "figures": () if load is None else _figures(pipeline, load, _unfinished(request, pipeline)),
-        "queries": [_query(one, names, may_see=may_see) for one in queries],
+        "queries": [shown_query(one, names, may_see=may_see) for one in queries],
     }
 
 
@@ -110,7 +110,8 @@ def _waiting(count: int, unfinished: str) -> str:
     )
 
 
-def _query(one: RunningQuery, names: Mapping[str, str], *, may_see: bool) -> dict[str, Any]:
+def shown_query(one: RunningQuery, names: Mapping[str, str], *, may_see: bool) -> dict[str, Any]:
+    """A line of a list; who asks, and the way to the call, for who may see the log."""
     log = reverse("admin:tools_toolrequest_changelist")
     seconds = max(0.0, (datetime.now(UTC) - one.since).total_seconds())
     return {
@@ -119,6 +120,17 @@ def _query(one: RunningQuery, names: Mapping[str, str], *, may_see: bool) -> dic
         "since": f"{timezone.localtime(one.since):%H:%M:%S}",
         "age": f"{seconds:.0f} s",
         "link": f"{log}?{urlencode({'q': one.request_id})}" if one.request_id and may_see else "",
+    }
+
+
+def pipeline_pages(request: HttpRequest, names: Collection[str]) -> dict[str, str]:
+    """The pages of these pipelines by their names, for who may look at them."""
+    if not names or not request.user.has_perm("tools.view_pipelineconfig"):
+        return {}
+    rows = PipelineConfig.objects.filter(pipeline_name__in=names).order_by()
+    return {
+        name: reverse("admin:tools_pipelineconfig_change", args=[pk])
+        for pk, name in rows.values_list("pk", "pipeline_name")
     }
 
 
@@ -151,7 +163,7 @@ def _day(pipeline: PipelineConfig) -> tuple[tuple[str, str], ...]:
 
     failed = f"{100 * calls.error_rate:.1f} %"
     return (
-        ("Calls", behind(f"{calls.total:,}")),
+        ("Calls", behind(f"{calls.total:,}", **addresses.ENDED)),
         ("Failed", behind(failed, **addresses.FAILED) if calls.total else "-"),
         ("p50", time(calls.p50_ms)),
         ("p95", time(calls.p95_ms)),

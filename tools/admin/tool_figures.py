@@ -82,7 +82,7 @@ def calls_link(tool: Any) -> SafeString | str:
     found: ToolFigures = tool.figures
     if not found.calls.total:
         return "-"
-    return linked(f"{found.calls.total:,}", _behind(tool))
+    return linked(f"{found.calls.total:,}", _behind(tool, **addresses.ENDED))
 
 
 def p95(tool: Any) -> SafeString | str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from tools.guards.breaker import (
     STANDARD_CONFIGS,
@@ -23,6 +23,10 @@ from tools.services.over_redis import RedisDown, glance, over_redis
 from tools.upstreams import breaker_name
 
 __all__ = ["BreakerState", "RedisDown", "ShownBreaker", "breaker_status", "reset_breaker"]
+
+_LIMITS: Final = ("slug", "failure_threshold", "recovery_timeout")
+# Asked every few seconds by each open page: secrets and what servers offer stay in the database.
+_SHOWN: Final = (*_LIMITS, "display_name", "enabled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def breaker_status() -> list[ShownBreaker]:
 
 def breakers_question() -> Callable[[RedisLink], Coroutine[Any, Any, list[ShownBreaker]]]:
     """The same as a question, for whoever has more to ask over the connection."""
-    servers = {breaker_name(row.slug): row for row in UpstreamServer.objects.all()}
+    servers = {breaker_name(row.slug): row for row in UpstreamServer.objects.only(*_SHOWN)}
     enabled = {name for name, row in servers.items() if row.enabled}
     configs = breaker_configs(servers.values())
 
@@ -98,8 +102,7 @@ def breaker_configs(
     servers: Iterable[UpstreamServer] | None = None,
 ) -> Mapping[str, CircuitBreakerConfig]:
     """Threshold and recovery time of every breaker that has its own; `servers` are all, if at hand."""
-    fields = ("slug", "failure_threshold", "recovery_timeout")
-    rows = UpstreamServer.objects.only(*fields) if servers is None else servers
+    rows = UpstreamServer.objects.only(*_LIMITS) if servers is None else servers
     own = {
         breaker_name(row.slug): CircuitBreakerConfig(
             row.failure_threshold, float(row.recovery_timeout)

@@ -36,7 +36,7 @@ class Live:
 
 def live_status(queues: Sequence[str]) -> Live | None:
     """The load of `queues` and of those of all pipelines, and the breakers; None without Redis."""
-    names = [*queues, *(queue_of(technique.name) for technique in techniques)]
+    names = with_pipelines(queues)
     breakers = breakers_question()
 
     async def ask(link: RedisLink) -> Live:
@@ -47,6 +47,11 @@ def live_status(queues: Sequence[str]) -> Live | None:
         return glance(ask)
     except RedisDown:
         return None
+
+
+def with_pipelines(queues: Sequence[str]) -> list[str]:
+    """These queues, and that of each technique."""
+    return [*queues, *(queue_of(technique.name) for technique in techniques)]
 
 
 async def _load(link: RedisLink, names: Sequence[str]) -> Load:

@@ -25,6 +25,7 @@ class RunningQuery:
     message: str
     since: datetime
     worker: str
+    pipeline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def pipeline_loads(pipelines: Iterable[PipelineConfig]) -> Mapping[str, Pipeline
                 held_back=await slots.waiting(tool),
                 waiting=await queries.waiting(queue_of(name)),
                 workers=await queries.present(queue_of(name)),
-                queries=[_query(one) for one in running if one.get("pipeline") == name],
+                queries=[running_query(one) for one in running if one.get("pipeline") == name],
             )
             for name, tool in tools.items()
         }
@@ -68,8 +69,10 @@ def pipeline_loads(pipelines: Iterable[PipelineConfig]) -> Mapping[str, Pipeline
         return None
 
 
-def _query(one: Mapping[str, Any]) -> RunningQuery:
+def running_query(one: Mapping[str, Any]) -> RunningQuery:
+    """A query as its worker wrote it down."""
     return RunningQuery(
+        pipeline=str(one.get("pipeline", "")),
         request_id=str(one.get("request_id", "")),
         caller=str(one.get("caller", "")),
         stage=str(one.get("stage", "")),

@@ -15,15 +15,19 @@ DAYS_AHEAD: Final = 7
 
 def prune_journal(now: datetime | None = None) -> int:
     """Remove what is older than the retention; rows removed, or partitions on PostgreSQL."""
-    days = deployment().journal_retention_days
-    before = (now or datetime.now(UTC)) - timedelta(days=days)
+    before = kept_since(now)
     if connection.vendor != "postgresql":
         return ToolRequest.objects.prune(before)
-    dropped = _drop_partitions(before.date())
     # Rows in the default partition have no day of their own to be dropped with.
-    return dropped + ToolRequest.objects.prune(
-        datetime.combine(before.date(), datetime.min.time(), UTC)
-    )
+    return _drop_partitions(before.date()) + ToolRequest.objects.prune(before)
+
+
+def kept_since(now: datetime | None = None) -> datetime:
+    """Calls from then on are in the log; whole days of them on PostgreSQL."""
+    since = (now or datetime.now(UTC)) - timedelta(days=deployment().journal_retention_days)
+    if connection.vendor != "postgresql":
+        return since
+    return datetime.combine(since.date(), datetime.min.time(), UTC)
 
 
 def prepare_journal(today: date | None = None) -> int:

@@ -14,6 +14,7 @@ from unfold.views import UnfoldModelAdminViewMixin
 from health.admin.dashboard.charts import charts
 from health.admin.dashboard.panels import LEAST_CALLS, LISTED, steps, tables, tiles
 from health.admin.dashboard.ranges import RANGES, Range, chosen, stretch
+from tools.admin.request_log.retention import kept_for
 from tools.selectors.figures import By, all_calls, busiest, call_series
 from tools.selectors.leaders import leaders
 
@@ -49,7 +50,9 @@ def figures(over: Range) -> dict[str, Any]:
     by_caller = busiest(By.CALLER, shown.since, shown.until, LISTED)
     points = call_series(shown.since, shown.until, shown.step)
     together = all_calls(shown.since, shown.until)
+    kept = kept_for(shown.since)
     return {
+        "kept": f"{kept}; figures before are sums alone." if kept else "",
         "tiles": tiles(together, shown),
         "charts": charts(points, shown),
         "steps": steps(points, shown),

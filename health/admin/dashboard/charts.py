@@ -106,7 +106,7 @@ class _Shown:
                 part = HEIGHT * count / self._minutes / top
                 parts.append((look, f"{HEIGHT - height - part:.2f}", f"{part:.2f}"))
                 height += part
-        return self._bar(place, point, parts)
+        return self._bar(place, point, parts, **log.ENDED)
 
     def measured(
         self,
@@ -114,7 +114,7 @@ class _Shown:
         unit: str,
         *lines: tuple[str, str, Measure],
         least: float,
-        only: Mapping[str, str] | None = None,
+        only: Mapping[str, str] = log.ENDED,
     ) -> Chart:
         """Lines of what is measured at each step; `only` narrows the calls that a step leads to."""
         values = [
@@ -124,7 +124,7 @@ class _Shown:
             if (value := measure(one.calls)) is not None
         ]
         top = nice_top(max(values, default=0), least)
-        bars = [self._bar(place, one, (), **(only or {})) for place, one in enumerate(self._points)]
+        bars = [self._bar(place, one, (), **only) for place, one in enumerate(self._points)]
         drawn = [self._line(*one, top) for one in lines]
         looks = [(one.name, one.look) for one in drawn]
         return self._chart(name, unit, top, bars=bars, lines=drawn, looks=looks)

@@ -12,7 +12,9 @@ from unfold.views import UnfoldModelAdminViewMixin
 
 from health.admin.dashboard.calls import MAY_SEE_CALLS
 from health.admin.dashboard.panels import Tile
+from health.admin.running import QUERIES, UNLOGGED, WAITING, place
 from health.conf import QUEUES
+from tools.admin.breakers import PAGE as BREAKERS
 from tools.admin.request_log import addresses as log
 from tools.admin.texts import plural
 from tools.selectors.live import MOST_COUNTED, calls_under_way
@@ -36,20 +38,16 @@ class LiveView(UnfoldModelAdminViewMixin, View):
 
 def live(request: HttpRequest) -> list[Tile]:
     """What runs and what waits; a number leads only where the person may go."""
-
-    def behind(app: str, model: str, page: str = "changelist") -> str:
-        may = request.user.has_perm(f"{app}.view_{model}")
-        return reverse(f"admin:{app}_{model}_{page}") if may else ""
-
     found = live_status(QUEUES)
+    may_see_breakers = request.user.has_perm("tools.view_upstreamserver")
     load = found.load if found else None
     breakers = found.breakers if found else None
     return [
         _calls(),
-        _queries(load, behind("tools", "pipelineconfig")),
-        _queue(load, behind("health", "healthsnapshot", "now")),
+        _queries(load),
+        _queue(load),
         _backlog(load),
-        _breakers(breakers, behind("tools", "upstreamserver", "breakers")),
+        _breakers(breakers, reverse(BREAKERS) if may_see_breakers else ""),
     ]
 
 
@@ -59,21 +57,23 @@ def _calls() -> Tile:
     return Tile("Running calls", shown, "in all processes", log.running())
 
 
-def _queries(load: Load | None, pipelines: str) -> Tile:
+def _queries(load: Load | None) -> Tile:
+    page = place(QUERIES)
     if load is None:
-        return Tile("Running queries", UNKNOWN, NO_REDIS, pipelines, bad=True)
-    return Tile("Running queries", f"{load.queries:,}", "of pipelines", pipelines)
+        return Tile("Running queries", UNKNOWN, NO_REDIS, page, bad=True)
+    return Tile("Running queries", f"{load.queries:,}", "of pipelines", page)
 
 
-def _queue(load: Load | None, health: str) -> Tile:
+def _queue(load: Load | None) -> Tile:
+    page = place(WAITING)
     if load is None:
-        return Tile("Waiting", UNKNOWN, NO_REDIS, health, bad=True)
+        return Tile("Waiting", UNKNOWN, NO_REDIS, page, bad=True)
     waiting = [f"{name} {depth:,}" for name, depth in load.waiting.items() if depth]
-    return Tile("Waiting", f"{load.depth:,}", ", ".join(waiting) or "in no queue", health)
+    return Tile("Waiting", f"{load.depth:,}", ", ".join(waiting) or "in no queue", page)
 
 
 def _backlog(load: Load | None) -> Tile:
-    page = log.calls()
+    page = place(UNLOGGED)
     if load is None:
         return Tile("Not yet logged", UNKNOWN, NO_REDIS, page, bad=True)
     return Tile("Not yet logged", f"{load.backlog:,}", "events on their way to the log", page)

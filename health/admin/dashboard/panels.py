@@ -62,7 +62,12 @@ def tiles(calls: CallStatistics, over: Stretch) -> list[Tile]:
     asked = calls.cache_hits + calls.cache_misses
     saved = calls.tokens_before - calls.tokens_after
     return [
-        Tile("Calls", f"{calls.total:,}", f"{calls.queries_per_minute:,.1f} per minute", behind()),
+        Tile(
+            "Calls",
+            f"{calls.total:,}",
+            f"{calls.queries_per_minute:,.1f} per minute",
+            behind(**log.ENDED),
+        ),
         Tile(
             "Failed", f"{wrong:,}", percent(calls.error_rate), behind(**log.FAILED), bad=wrong > 0
         ),
@@ -117,7 +122,7 @@ def _table(
     rows = []
     for group, calls in groups.items():
         chosen = {f"{by}__exact": group}
-        every = log.calls(over.since, over.until, **chosen)
+        every = log.calls(over.since, over.until, **chosen, **log.ENDED)
         failed = log.calls(over.since, over.until, **chosen, **log.FAILED)
         slow = log.calls(over.since, over.until, **chosen, **log.taking(calls.p95_ms))
         figures = [
@@ -165,7 +170,7 @@ def steps(points: Iterable[Point], over: Stretch) -> list[Row]:
 
 def _step(one: Point, over: Stretch) -> Row:
     until = min(one.begins_at + over.step, over.until)
-    every = log.calls(one.begins_at, until)
+    every = log.calls(one.begins_at, until, **log.ENDED)
     figures = [
         (f"{one.calls.total:,}", every),
         (percent(one.calls.error_rate), log.calls(one.begins_at, until, **log.FAILED)),

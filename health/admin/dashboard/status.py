@@ -10,7 +10,7 @@ from django.views.generic import View
 from unfold.views import UnfoldModelAdminViewMixin
 
 from health.admin.banner import stale_after
-from health.admin.words import COLOURS, ago
+from health.admin.words import COLOURS, ago, anchor
 from health.findings import HealthReport
 from health.known import known_report
 
@@ -43,6 +43,6 @@ def status(report: HealthReport) -> dict[str, Any]:
         "measured": f"It was {report.status.value} {age}, and nobody has measured since."
         if stale
         else f"Measured {age}.",
-        "reasons": report.reasons,
+        "reasons": [(f"{subject}: {told}", anchor(subject)) for subject, told in report.amiss],
         "stale": stale,
     }

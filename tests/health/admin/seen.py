@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 
-from tests.events import closing
+from django.test import Client
+
+from tests.events import closing, opening
 from tools.services.write_journal import write_events
 
 TILE = re.compile(
@@ -18,6 +20,7 @@ TILE = re.compile(
     r' <span class="about">([^<]+)</span></(?:a|div)>'
 )
 INCIDENT = re.compile(r'<li class="change"[^>]*>(.*?)</li>', re.DOTALL)
+CELL = re.compile(r'<td><a href="([^"]+)">([^<]*)</a></td>')
 TAG = re.compile(r"<[^>]+>")
 
 
@@ -26,6 +29,16 @@ def call(minutes: float = 5, **changes: Any) -> None:
     at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
     event = closing(str(uuid.uuid4()), received_at=at, finished_at=at, **changes)
     write_events([json.dumps(event)])
+
+
+def begun(minutes: float = 5, **changes: Any) -> str:
+    """The id of a call that began `minutes` ago and has not ended."""
+    at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+    call_id = str(uuid.uuid4())
+    write_events(
+        [json.dumps(opening(call_id, received_at=at, **{"state": "executing", **changes}))]
+    )
+    return call_id
 
 
 def tiles(page: str) -> dict[str, tuple[str, str, str]]:
@@ -45,3 +58,31 @@ def incidents(page: str) -> list[tuple[str, str]]:
         told = re.sub(r" ([:,;])", r"\1", words)
         found.append((told, unescape(link[1]) if link else ""))
     return found
+
+
+def listed(client: Client, link: str) -> int:
+    """How many rows the list behind a link has."""
+    answer = client.get(link)
+    assert answer.status_code == 200, link
+    return int(answer.context["cl"].result_count)
+
+
+def rows(page: str, table: str) -> list[tuple[str, str, list[str]]]:
+    """Name, link and figures of each row of a table."""
+    return [
+        (name, link, [figure for _, figure in cells]) for name, link, cells in linked(page, table)
+    ]
+
+
+def linked(page: str, table: str) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Name and link of each row of a table, and the link and text of each of its figures."""
+    part = page.split(f'role="region" aria-label="{table}">')[1].partition("</table>")[0]
+    found = re.findall(r'<th scope="row"><a href="([^"]+)">([^<]*)</a></th>(.*?)</tr>', part)
+    return [
+        (
+            unescape(name),
+            unescape(link),
+            [(unescape(behind), figure) for behind, figure in CELL.findall(cells)],
+        )
+        for link, name, cells in found
+    ]

@@ -24,7 +24,7 @@ from health.models import StatusChange
 from health.record import record
 from tests.events import opening
 from tests.factories import make_client, make_tool
-from tests.health.admin.seen import call, tiles
+from tests.health.admin.seen import call, linked, listed, rows, tiles
 from tests.health.reports import report
 from tests.tools.admin.pages import text
 from tools.admin.charts import nice_top
@@ -44,13 +44,6 @@ def failed(**changes: Any) -> None:
     call(status="failure", state="failed", code="EXECUTION_ERROR", error="broken", **changes)
 
 
-def listed(client: Client, link: str) -> int:
-    """How many rows the list behind a link has."""
-    answer = client.get(link)
-    assert answer.status_code == 200, link
-    return int(answer.context["cl"].result_count)
-
-
 def test_numbers_are_those_of_the_calls_and_lead_to_them(
     admin_client: Client, redis_url: str
 ) -> None:
@@ -64,9 +57,9 @@ def test_numbers_are_those_of_the_calls_and_lead_to_them(
     call(minutes=90, tool="echo")
     shown = tiles(text(admin_client.get(PAGE)))
     expected = {"Calls": ("9", 9), "Failed": ("2", 2), "From the cache": ("14.3 %", 1)}
-    for name, (value, rows) in expected.items():
+    for name, (value, count) in expected.items():
         assert shown[name][0] == value, name
-        assert listed(admin_client, shown[name][2]) == rows, name
+        assert listed(admin_client, shown[name][2]) == count, name
     assert shown["Failed"][1] == "22.2 %"
     assert shown["Tokens saved"][0] == "1,200"
     assert listed(admin_client, shown["Tokens saved"][2]) == 2
@@ -76,30 +69,6 @@ def test_numbers_are_those_of_the_calls_and_lead_to_them(
     assert listed(admin_client, shown["Time, p95"][2]) == 2
     assert listed(admin_client, shown["Time, p50"][2]) == 9
     assert tiles(text(admin_client.get(PAGE + "?range=6h")))["Calls"][0] == "10"
-
-
-CELL = re.compile(r'<td><a href="([^"]+)">([^<]*)</a></td>')
-
-
-def rows(page: str, table: str) -> list[tuple[str, str, list[str]]]:
-    """Name, link and figures of each row of a table."""
-    return [
-        (name, link, [figure for _, figure in cells]) for name, link, cells in linked(page, table)
-    ]
-
-
-def linked(page: str, table: str) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """Name and link of each row of a table, and the link and text of each of its figures."""
-    part = page.split(f'role="region" aria-label="{table}">')[1].partition("</table>")[0]
-    found = re.findall(r'<th scope="row"><a href="([^"]+)">([^<]*)</a></th>(.*?)</tr>', part)
-    return [
-        (
-            unescape(name),
-            unescape(link),
-            [(unescape(behind), figure) for behind, figure in CELL.findall(cells)],
-        )
-        for link, name, cells in found
-    ]
 
 
 def test_tools_and_callers_are_ranked_and_lead_to_their_calls(

@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from tests.factories import make_client, make_tool, make_toolset, tool_values
@@ -238,14 +240,19 @@ def test_toolset_is_added_and_changed(admin_client: Client) -> None:
 
 
 def test_toolset_list_says_what_it_holds_and_who_has_it(admin_client: Client) -> None:
-    make_client(
-        name="Chat agent", toolsets=[make_toolset(slug="rag", tools=[make_tool(), make_tool()])]
-    )
+    rag = make_toolset(slug="rag", tools=[make_tool(), make_tool()])
+    for name in ("Chat agent", "Night shift", "Batch"):
+        make_client(name=name, toolsets=[rag])
     make_toolset(slug="every", includes_all=True)
-    listed = text(admin_client.get(address(Toolset, "changelist")))
-    assert "Chat agent" in listed
+    with CaptureQueriesContext(connection) as made:
+        listed = text(admin_client.get(address(Toolset, "changelist")))
+    assert all(name in listed for name in ("Chat agent", "Night shift", "Batch"))
     assert ">2<" in listed
     assert ">all<" in listed
+    # Tools are counted, not read; of clients there is but the name.
+    asked = " ".join(one["sql"] for one in made.captured_queries)
+    assert '"input_schema"' not in asked
+    assert '"key_hash"' not in asked
 
 
 def test_tools_are_offered_while_typing(admin_client: Client) -> None:

@@ -32,7 +32,7 @@ def pages() -> Iterator[str]:
     found = [item["link"] for group in sidebar(request) for item in group["items"]]
     yield from (str(link) for link in found if str(link).startswith("/admin/"))
     yield from (f"/admin/?range={name}" for name in RANGES)
-    for part in ("live", "calls", "incidents"):
+    for part in ("live", "calls", "incidents", "running"):
         yield reverse(f"admin:health_healthsnapshot_{part}")
     for model, shown in admin.site._registry.items():
         name = f"{model._meta.app_label}_{model._meta.model_name}"

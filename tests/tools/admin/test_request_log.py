@@ -331,6 +331,28 @@ def test_the_page_tells_how_far_it_looked(
     assert "oldest" in text(admin_client.get(LIST + further))
 
 
+def test_a_search_that_was_given_up_goes_on_in_steps(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PIECES", (2, 3))
+    many(12)
+    record(tool_id="oldest", transport="cli", received_at=NOW - timedelta(hours=1))
+    page = text(admin_client.get(LIST, {"transport__exact": "cli"}))
+    assert "search_on.js" in page
+    following = re.search(r'data-search="([^"]+)"', page)
+    steps = []
+    while following is not None and following.group(1):
+        part = text(admin_client.get(LIST + unescape(following.group(1))))
+        assert "<html" not in part
+        found = re.findall(r'data-label="Tool"><a [^>]*>([^<]*)<', part)
+        steps.append((re.findall(r'data-looked="(\d+)"', part), found))
+        following = re.search(r'data-next="([^"]*)"', part)
+    assert steps == [(["5"], []), (["0"], ["oldest"])]
+    # What is whole needs no steps, nor does the way to later calls.
+    for query in ({}, {"transport__exact": "cli", "after": f"{NOW - timedelta(days=1):%Y-%m-%d}"}):
+        assert "data-search" not in text(admin_client.get(LIST, query))
+
+
 def test_a_page_makes_as_many_queries_for_many_calls_as_for_few(admin_client: Client) -> None:
     make_tool(name="search_notes")
     client, _ = make_client(name="Chat agent")

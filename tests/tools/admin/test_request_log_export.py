@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from django.core.signals import request_finished
@@ -18,6 +20,7 @@ from tests.trail import latest
 from tools.admin.request_log import export, formats
 from tools.admin.slow_pages import MOST_AT_ONCE as MOST_PLACES
 from tools.models import AuditEntry, ToolRequest, ToolResponse
+from tools.selectors.request_log import streams
 
 pytestmark = pytest.mark.django_db
 
@@ -91,10 +94,64 @@ def test_a_file_that_was_cut_says_so_in_its_last_line(
     record()
     *calls, last = table(admin_client)
     assert len(calls) == 3
-    assert last["call_id"].startswith("# Cut after 3 calls")
+    assert last["call_id"].startswith("# Cut after 3 calls; there are more. The rest: http://")
     *told, cut = lines(admin_client)
     assert len(told) == 3
-    assert cut["cut"].startswith("Cut after 3 calls")
+    assert cut["cut"] == "Cut after 3 calls; there are more."
+
+
+def parts(client: Client, kind: str, **query: Any) -> list[list[dict[str, Any]]]:
+    """The rows of each file, from the first to the one that was not cut."""
+    found, address = [], f"{EXPORT}?{urlencode({'format': kind, **query})}"
+    while address:
+        answer: Any = client.get(address)
+        text = b"".join(answer.streaming_content).decode().removeprefix("\ufeff")
+        rows: list[dict[str, Any]]
+        if kind == "csv":
+            rows = list(csv.DictReader(io.StringIO(text)))
+            _, _, address = rows[-1]["call_id"].partition("The rest: ") if rows else ("", "", "")
+        else:
+            rows = [json.loads(line) for line in text.splitlines()]
+            address = rows[-1].get("rest", "") if rows else ""
+        found.append(rows[:-1] if address else rows)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize("at_once", [2, 500])
+def test_parts_of_a_file_that_was_cut_make_up_the_whole(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch, kind: str, at_once: int
+) -> None:
+    monkeypatch.setattr(streams, "AT_ONCE", at_once)
+    # Of one moment, too: those are told apart by their ids.
+    ToolRequest.objects.bulk_create(row(tool_id="wanted", transport="cli") for _ in range(4))
+    record(tool_id="wanted", received_at=NOW - timedelta(hours=1), transport="cli")
+    record(tool_id="other", received_at=NOW - timedelta(hours=1), transport="cli")
+    ToolRequest.objects.bulk_create(row(tool_id="wanted") for _ in range(3))
+    asked = {"tool__exact": "wanted", "transport__exact": "cli", "answers": "1"}
+    ((*whole,),) = parts(admin_client, kind, **asked)
+    assert len(whole) == 5
+    monkeypatch.setattr(formats, "MOST_EXPORTED", 3)
+    cut = parts(admin_client, kind, **asked)
+    assert [len(part) for part in cut] == [3, 2]
+    assert [one for part in cut for one in part] == whole
+    monkeypatch.setattr(formats, "LONGEST_SECONDS", 0.0)
+    assert [one for part in parts(admin_client, kind, **asked) for one in part] == whole
+
+
+def test_a_time_that_is_counted_from_now_is_the_same_for_all_parts(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formats, "MOST_EXPORTED", 1)
+    now = datetime.now(UTC)
+    for seconds in (5, 10, 15):
+        record(received_at=now - timedelta(minutes=59, seconds=seconds))
+    _, cut = lines(admin_client, within="1h")
+    asked = parse_qs(urlsplit(cut["rest"]).query)
+    assert "within" not in asked
+    begins = datetime.fromisoformat(asked["received_at__gte"][0])
+    assert timedelta(hours=1) <= datetime.now(UTC) - begins < timedelta(hours=1, minutes=1)
+    assert [len(part) for part in parts(admin_client, "jsonl", within="1h")] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("evil", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "＝1"])
@@ -180,6 +237,10 @@ def test_a_search_that_takes_too_long_ends_and_says_so(
 ) -> None:
     monkeypatch.setattr(formats, "LONGEST_SECONDS", 0.0)
     record()
+    # There is nothing that was not looked at.
+    assert len(lines(admin_client)) == 1
+    monkeypatch.setattr(streams, "AT_ONCE", 1)
+    record()
     call, cut = lines(admin_client)
     assert call["tool"] == "search_notes"
-    assert cut["cut"].startswith("Cut after 0 seconds; older calls were not looked at.")
+    assert cut["cut"] == "Cut after 0 seconds; older calls were not looked at."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,7 +14,7 @@ from tests.processes import wait_until
 from tests.tools.log_rows import row
 from tools.admin.request_log import export
 from tools.models import ToolRequest
-from tools.selectors.request_log import Way, stream
+from tools.selectors.request_log import Cursor, Page, Way, stream
 
 EXPORT = "/admin/tools/toolrequest/export/?format=jsonl"
 SECONDS = 20.0
@@ -36,8 +35,8 @@ def test_the_first_calls_arrive_before_the_last_are_read(
 ) -> None:
     arrived = threading.Event()
 
-    def halting(way: Way) -> Iterator[list[Any]]:
-        portions = stream(way)
+    def halting(way: Way, place: Cursor | None = None) -> Iterator[Page]:
+        portions = stream(way, place)
         yield next(portions)
         assert arrived.wait(SECONDS), "nothing arrived while the file was being made"
         yield from portions

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from tests.failing_services import fail
@@ -35,6 +37,16 @@ def test_known_breakers_and_those_of_enabled_servers_are_listed(redis_url: str) 
     fail(redis_url, "mcp:off", 1, CircuitBreakerConfig())
     fail(redis_url, "shop", 1, CircuitBreakerConfig())
     assert list(shown()) == ["mcp:off", "mcp:todo", "shop"]
+
+
+def test_no_secrets_and_no_offers_are_read_for_it(redis_url: str) -> None:
+    make_upstream(slug="todo", display_name="To do", last_discovery={"tools": []})
+    with CaptureQueriesContext(connection) as made:
+        (found,) = breaker_status()
+        assert str(found.server) == "To do"
+    (asked,) = made.captured_queries
+    for column in ("environment", "headers", "last_discovery"):
+        assert f'"{column}"' not in asked["sql"]
 
 
 def test_open_breaker_tells_when_it_lets_a_call_try(redis_url: str) -> None:

@@ -14,6 +14,8 @@ LIST: Final = "admin:tools_toolrequest_changelist"
 ONE: Final = "admin:tools_toolrequest_change"
 EXPORT: Final = "admin:tools_toolrequest_export"
 FAILED: Final = {"status__in": "failure,timeout"}
+# Figures count calls when they end; beside these, lists have those that are under way.
+ENDED: Final = {"finished_at__isnull": "False"}
 SHORTENED: Final = {"shortened": "True"}
 
 

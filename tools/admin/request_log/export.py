@@ -1,12 +1,14 @@
-"""The filtered log as a file: row after row, however many they are, up to a limit that the file tells of."""
+"""The filtered log as a file: row after row, up to a limit. A file that was cut names where the rest is."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -18,12 +20,12 @@ from unfold.views import UnfoldModelAdminViewMixin
 from tools.admin.request_log import addresses, formats
 from tools.admin.request_log.answers import SEES_ANSWERS
 from tools.admin.request_log.form import FilterForm
-from tools.admin.request_log.formats import COLUMNS, FORMATS, Portion
+from tools.admin.request_log.formats import COLUMNS, FORMATS, Cut, Portion
 from tools.admin.slow_pages import Place, take_place, too_many
 from tools.models import ToolRequest, ToolResponse
 from tools.models.audit import Action
 from tools.selectors.live import caller_names
-from tools.selectors.request_log import stream, way_to
+from tools.selectors.request_log import Cursor, Sought, stream, way_to
 from tools.services.audit.recording import record_action
 
 # A file that is fetched slowly keeps a thread of the admin all the while; half of the slow pages may be such.
@@ -51,12 +53,14 @@ class ExportView(UnfoldModelAdminViewMixin, View):
             return redirect(f"{addresses.calls()}?{query.urlencode()}")
         media, ending, written = FORMATS[kind]
         note = f"As {kind}, {'with' if answers else 'without'} answers. Filters: {query.urlencode() or 'none'}."
+        chosen = {"format": kind, **({"answers": "1"} if answers else {})}
+        rest = partial(_rest, request.build_absolute_uri(request.path), form, chosen)
         if not _places.acquire(blocking=False):
             return too_many(request, BUSY, 30)
         if (place := take_place()) is None:
             _places.release()
             return too_many(request)
-        held = _Held(written(_rows(form, answers=answers), answers), place)
+        held = _Held(written(_rows(form, rest, answers=answers), answers), place)
         try:
             # Not before there is a place: what was refused took nothing away.
             record_action(Action.EXPORTED, "request log", "request log", note=note)
@@ -95,22 +99,38 @@ class _Held:
             self._place.give_back()
 
 
-def _rows(form: FilterForm, *, answers: bool) -> Iterator[Portion | str]:
-    """Portions of calls, as they are written; at last a text if there are more than may be.
+def _rows(
+    form: FilterForm, rest: Callable[[Sought, Cursor | None], str], *, answers: bool
+) -> Iterator[Portion | Cut]:
+    """Portions of calls, as they are written; at last where the `rest` is, if there are more than may be.
 
     Looking for what is nowhere may take longer than anybody waits: that ends, too.
     """
     left, ends_at = formats.MOST_EXPORTED, time.monotonic() + formats.LONGEST_SECONDS
-    for rows in stream(way_to(form.sought())):
+    sought, place = form.sought(), form.cleaned_data["before"]
+    for found in stream(way_to(sought), place):
+        rows = found.rows[:left]
         if rows:
-            yield _told(rows[:left], answers=answers)
-        left -= len(rows)
-        if left < 0:
-            yield formats.CUT.format(formats.MOST_EXPORTED)
+            yield _told(rows, answers=answers)
+        if len(found.rows) > len(rows):
+            place = Cursor.at(rows[-1]) if rows else place
+            yield Cut(formats.CUT.format(formats.MOST_EXPORTED), rest(sought, place))
             return
-        if time.monotonic() > ends_at:
-            yield formats.LATE.format(formats.LONGEST_SECONDS)
+        left, place = left - len(rows), found.older
+        if place is not None and time.monotonic() > ends_at:
+            yield Cut(formats.LATE.format(formats.LONGEST_SECONDS), rest(sought, place))
             return
+
+
+def _rest(
+    here: str, form: FilterForm, chosen: Mapping[str, str], sought: Sought, place: Cursor | None
+) -> str:
+    """Where the calls before a place are exported: of the same filters, in the same way."""
+    kept = form.filters()
+    if kept.pop("within", "") and sought.since is not None:
+        # Counted from now, the time would begin later for each part.
+        kept["received_at__gte"] = sought.since.isoformat()
+    return f"{here}?{urlencode({**kept, **chosen, 'before': str(place or '')})}"
 
 
 def _told(rows: Sequence[ToolRequest], *, answers: bool) -> Portion:

@@ -171,7 +171,7 @@ def _names(model: Any, user: Any) -> list[str]:
 _LABELS: Final = {
     "correlation_id__exact": "Correlation id",
     "thread_id__exact": "Thread id",
-    "finished_at__isnull": "Not ended",
+    "finished_at__isnull": "Under way",
     "tokens_after__isnull": "Tokens not counted",
     "shortened": "Answer shortened",
     "duration_ms__gte": "Took at least, ms",

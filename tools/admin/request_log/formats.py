@@ -6,14 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 MOST_EXPORTED: Final = 100_000
-CUT: Final = "Cut after {:,} calls, the latest; there are more. Narrow the filters for the others."
+CUT: Final = "Cut after {:,} calls; there are more."
 LONGEST_SECONDS: Final = 300.0
-LATE: Final = (
-    "Cut after {:g} seconds; older calls were not looked at. Narrow the filters or the time."
-)
+LATE: Final = "Cut after {:g} seconds; older calls were not looked at."
 COLUMNS: Final = (
     *("call_id", "request_id", "received_at", "finished_at", "duration_ms", "tool", "source"),
     *("transport", "caller", "client", "state", "status", "code", "error", "cache_hit"),
@@ -24,17 +23,24 @@ ANSWER: Final = ("answer", "answer_truncated")
 # What spreadsheets take for the beginning of a formula.
 FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
-# Calls; a text in place of them says why there are no more.
 Portion = list[dict[str, Any]]
 
 
-def as_csv(portions: Iterable[Portion | str], answers: bool) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """In place of calls: why there are no more, and the address of a file that goes on from there."""
+
+    why: str
+    rest: str
+
+
+def as_csv(portions: Iterable[Portion | Cut], answers: bool) -> Iterator[str]:
     columns = (*COLUMNS, *ANSWER) if answers else COLUMNS
     # With the mark by which spreadsheets know that it is UTF-8.
     yield "\ufeff" + _lines([columns])
     for portion in portions:
-        if isinstance(portion, str):
-            yield _lines([[f"# {portion}"]])
+        if isinstance(portion, Cut):
+            yield _lines([[f"# {portion.why} The rest: {portion.rest}"]])
             return
         yield _lines([[_cell(one[name]) for name in columns] for one in portion])
 
@@ -58,10 +64,10 @@ def _cell(value: Any) -> Any:
     return f"'{text}" if text.lstrip(" ").startswith(FORMULAS) else text
 
 
-def as_lines(portions: Iterable[Portion | str], answers: bool) -> Iterator[str]:
+def as_lines(portions: Iterable[Portion | Cut], answers: bool) -> Iterator[str]:
     for portion in portions:
-        if isinstance(portion, str):
-            yield json.dumps({"cut": portion}) + "\n"
+        if isinstance(portion, Cut):
+            yield json.dumps({"cut": portion.why, "rest": portion.rest}) + "\n"
             return
         yield "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in portion)
 

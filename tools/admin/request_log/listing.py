@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -17,9 +18,10 @@ from tools.admin.request_log.around import tool_page
 from tools.admin.request_log.form import FilterForm
 from tools.admin.request_log.formats import MOST_EXPORTED
 from tools.admin.request_log.keyset import KeysetChangeList
+from tools.admin.request_log.retention import kept_for
 from tools.admin.request_log.words import line
 from tools.selectors.live import caller_names
-from tools.selectors.request_log import Cursor, Page, Sought, count, page, way_to
+from tools.selectors.request_log import ROWS, Cursor, Page, Sought, count, page, way_to
 
 # On the form, but not at first sight.
 MORE: Final = (
@@ -54,7 +56,7 @@ class LogChangeList(KeysetChangeList):
         self.shown = Page(())
         self.counted = ""
         self.lines: list[dict[str, Any]] = []
-        self.tool_page = ""
+        self.tool_page = self.gone = ""
         self.renewable = self.renewing = False
         if self.form.is_valid():
             # Only the newest page changes while one looks at it.
@@ -66,14 +68,16 @@ class LogChangeList(KeysetChangeList):
         self.told = [
             (label, value, self.address(without=name)) for name, label, value in self.form.told()
         ]
-        self.offered = self.form.offered(request.user)
+        # Parts of a page have no form.
+        self.offered = {} if PART in request.GET else self.form.offered(request.user)
         self.more_fields = [self.form[name] for name in MORE]
         self.more_set = any(field.data or field.errors for field in self.more_fields)
         self.hidden_fields = [self.form[name] for name in HIDDEN if self.form[name].data]
-        self.most_exported = MOST_EXPORTED
+        self.most_exported, self.page_length = MOST_EXPORTED, ROWS
         self.show()
 
     def _read(self, sought: Sought, given: Mapping[str, Any]) -> None:
+        self.gone = _gone(sought, given["before"])
         way = way_to(sought)
         way = replace(way, rows=way.rows.defer(*DEFERRED))
         self.shown = page(way, before=given["before"], after=given["after"])
@@ -106,12 +110,25 @@ class LogChangeList(KeysetChangeList):
         """Where the latest calls alone are fetched from."""
         return f"?{urlencode(self.form.filters() | {RENEW: '1', PART: ''})}"
 
+    @property
+    def step_address(self) -> str:
+        """Where a search that was given up goes on, without the rest of the page; empty if it was not."""
+        given_up = self.shown.looked and not self.shown.forward and not self.renewing
+        return f"{self.older_address}&{PART}=" if given_up else ""
+
     @override
     def address(self, *, without: str = "", **place: Cursor | None) -> str:
         """This list from another place on, or with one filter less."""
         kept = {name: value for name, value in self.form.filters().items() if name != without}
         kept.update({name: str(cursor) for name, cursor in place.items() if cursor is not None})
         return f"?{urlencode(kept)}"
+
+
+def _gone(sought: Sought, before: Cursor | None) -> str:
+    """That calls which are asked for are too old to be there any more; empty if none are."""
+    asked = [sought.since, sought.until, before and before.received_at]
+    kept = kept_for(min((one for one in asked if one), default=datetime.now(UTC)))
+    return f"{kept}; older ones are gone." if kept else ""
 
 
 def _counted(number: int, complete: bool) -> str:

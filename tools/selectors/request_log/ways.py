@@ -46,7 +46,7 @@ class Way:
 def way_to(sought: Sought) -> Way:
     """The way that reads the fewest rows, as far as that is known without asking."""
     rows = _within(ToolRequest.objects.all(), sought)
-    if sought.nothing:
+    if sought.nothing or (sought.running is False and _unfinished(sought)):
         return Way(rows.none())
     asked = _conditions(sought)
     for name, leads, lead in _LEADS:
@@ -57,6 +57,9 @@ def way_to(sought: Sought) -> Way:
 
 
 def _way(rows: QuerySet[Any], asked: Mapping[str, Q], *, few: bool = False) -> Way:
+    if asked.keys() == {"running"}:
+        # All but the few that run have ended: nearly each row that is read is one of those looked for.
+        return Way(rows.filter(asked["running"]), few=few)
     rest = None
     for condition in asked.values():
         rest = condition if rest is None else rest & condition
