@@ -55,6 +55,7 @@ Put -- before arguments that begin with a hyphen and are no numbers.
 Arrays, objects and values of any kind are written as JSON.
 
 Options:
+  --arguments-from FILE  take arguments from a JSON object in FILE, - for standard input; others come on top
   --json               print the whole answer, not only its data
   --service-url URL    ask this service instead
   --timeout SECONDS    how long to wait, 60 by default
@@ -82,6 +83,8 @@ options:
   --note JSON
 
 about the call:
+  --arguments-from FILE
+  take arguments from a JSON object in FILE, - for standard input; others come on top
   --json print the whole answer, not only its data
   --service-url URL ask this service instead of {url}
   --timeout SECONDS how long to wait, 60 by default
