@@ -89,6 +89,8 @@ about the call:
   --service-url URL ask this service instead of {url}
   --timeout SECONDS how long to wait, 60 by default
   --retry try again as the error's code allows
+  --longest-pause SECONDS
+  end at once where --retry would wait longer, 60 by default
 
 The key, where the service asks for one, is read from GRAPH_API_KEY, the address from GRAPH_URL, if they are set.
 """

@@ -19,7 +19,7 @@ from tools.wrappers.tool_list import ListedTool
 # of their methods use: a method of that name would hide them.
 OWN_METHODS: Final = (
     *RESERVED,
-    *("call", "close", "constructor", "retry", "timeout", "base_url", "baseUrl"),
+    *("call", "close", "constructor", "retry", "timeout", "longest_pause", "base_url", "baseUrl"),
     *("str", "int", "float", "bool", "list", "dict", "object", "Any", "Literal", "UNSET", "Unset"),
     *("JsonObject", "property", "type", "super"),
     # What JavaScript calls by itself on what is awaited, printed or compared, or looks for in every object.
