@@ -119,7 +119,7 @@ def test_printed_requests_are_answered(made: Alone) -> None:
 
 
 def test_key_variable_is_named_only_where_keys_are_required(made: Alone) -> None:
-    assert "${CONTROL_PLANE_KEY}" in printed(made, "claude-code")
+    assert "${CONTROL_PLANE_KEY:-}" in printed(made, "claude-code")
     without = made.manage("client_config", "claude-code", SECURITY__API_KEYS_ENABLED="false")
     assert "Authorization" not in without.stdout
 

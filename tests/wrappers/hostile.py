@@ -25,6 +25,9 @@ TEXTS: Final = (
     "---\nname: other\n---\n<script>alert(1)</script> `tick` | pipe",
     "x" * 8_000,
     "half \ud83d",
+    # These are code wherever they stand, not only at the beginning of a line.
+    '""" + str(__import__("os").system("touch pwned")) + """',
+    '*/ process.getBuiltinModule("fs").writeFileSync("pwned", ""); /*',
 )
 NAMES: Final = (
     *("class", "def", "self", "cls", "None", "import", "list", "str", "type", "print", "Any"),

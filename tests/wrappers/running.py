@@ -56,13 +56,16 @@ def run_all(
 
 
 def run_typescript(
-    file: Path, name: str, **orders: Any
+    file: Path, name: str, more: Mapping[str, str] | None = None, **orders: Any
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    """What came of calls through a module of TypeScript, and all that was printed; see programs.mjs."""
+    """What came of calls through a module of TypeScript, and all that was printed; see programs.mjs.
+
+    `more` is for its environment.
+    """
     wanted = json.dumps({"calls": {}, "codes": {}, "retries": {}, **orders})
     done = subprocess.run(
         [str(NODE), str(PROGRAM), str(file), name, wanted],
-        env=dict(node_environment()),
+        env={**node_environment(), **(more or {})},
         capture_output=True,
         text=True,
         timeout=SECONDS,

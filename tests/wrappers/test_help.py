@@ -55,6 +55,7 @@ Put -- before arguments that begin with a hyphen and are no numbers.
 Arrays, objects and values of any kind are written as JSON.
 
 Options:
+  --arguments-from FILE  take arguments from a JSON object in FILE, - for standard input; others come on top
   --json               print the whole answer, not only its data
   --service-url URL    ask this service instead
   --timeout SECONDS    how long to wait, 60 by default
@@ -82,10 +83,14 @@ options:
   --note JSON
 
 about the call:
+  --arguments-from FILE
+  take arguments from a JSON object in FILE, - for standard input; others come on top
   --json print the whole answer, not only its data
   --service-url URL ask this service instead of {url}
   --timeout SECONDS how long to wait, 60 by default
   --retry try again as the error's code allows
+  --longest-pause SECONDS
+  end at once where --retry would wait longer, 60 by default
 
 The key, where the service asks for one, is read from GRAPH_API_KEY, the address from GRAPH_URL, if they are set.
 """

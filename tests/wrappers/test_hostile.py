@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,8 @@ class Made:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     folder = tmp_path_factory.mktemp("hostile")
-    with foreign(hostile_tools()) as service:
+    # Modules of Python are loaded into this process: what they left behind would be here, too.
+    with foreign(hostile_tools()) as service, chdir(folder):
         report = generate(folder, ("odd", service.url))
         yield Made(service, report, folder)
     assert not list(folder.rglob("pwned"))

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.project.pages import PROJECT, fenced, read
+from tests.wrappers.failing import script
 from tests.wrappers.generating import generate
 from tests.wrappers.plane import Plane
 from tests.wrappers.rows import NAME
@@ -29,16 +30,6 @@ CODES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "RATE_LIMITED": ("unruly", {"fail": "RateLimited"}),
     "SERVICE_UNAVAILABLE": ("unruly", {"fail": "ServiceUnavailable"}),
 }
-
-
-def script(plane: Plane, kind: str, tool: str) -> Path:
-    if kind == "skill":
-        definition = json.loads((plane.made / "skills" / f"{tool}.json").read_text())
-        return plane.made / "skills" / str(definition["skill"]) / "scripts" / f"{tool}.sh"
-    return plane.made / ("scripts" if kind == "bash" else "cli") / f"{tool}.{_ENDS[kind]}"
-
-
-_ENDS: Final = {"bash": "sh", "cli": "py"}
 
 
 @pytest.mark.parametrize("kind", ["bash", "cli", "skill"])

@@ -45,7 +45,7 @@ socket.getaddrinfo = found
 """
 
 
-def _quietly(folder: Path) -> str:
+def quietly(folder: Path) -> str:
     """Where Python finds what makes a command line tell its pauses."""
     (folder / "sitecustomize.py").write_text(PAUSES)
     return str(folder)
@@ -71,7 +71,7 @@ def _async(module: Any, url: str, timeout: float, _: Path) -> str:
 def _cli(module: Any, url: str, timeout: float, folder: Path) -> str:
     cli = Path(module.__file__).parents[1] / "cli" / "look.py"
     order: list[str | Path] = [cli, "--retry", f"--service-url={url}", f"--timeout={timeout}"]
-    return run(order, PYTHONPATH=_quietly(folder)).stderr
+    return run(order, PYTHONPATH=quietly(folder)).stderr
 
 
 def _typescript(module: Any, url: str, timeout: float, _: Path) -> str:
@@ -171,7 +171,7 @@ def test_a_command_line_makes_calls_again_as_their_code_allows(
     service.replies[:] = [
         (status, headers, json.dumps(body).encode()) for status, body, headers in case.answers
     ]
-    done = run([cli, "--retry"], PYTHONPATH=_quietly(tmp_path))
+    done = run([cli, "--retry"], PYTHONPATH=quietly(tmp_path))
     waits = [f"wait {seconds:g}" for seconds in case.waits]
     *paused, ended = done.stderr.splitlines() if case.code else [*done.stderr.splitlines(), ""]
     assert (paused, len(service.calls), service.replies) == (waits, len(case.answers), [])

@@ -17,6 +17,7 @@ from tools.wrappers.quoting import one_line
 from tools.wrappers.registry import ServiceEntry
 from tools.wrappers.rendering import Templates
 from tools.wrappers.tree import write_tree
+from tools.wrappers.unmade import Unmade
 from tools.wrappers.wrapped import wrap_service
 
 # What services say is shown in terminals.
@@ -61,14 +62,15 @@ class Order:
 class Report:
     """What was generated: tools and wrappers by kind for each service, and what went wrong.
 
-    `kept` are numbers of earlier files, by services that did not answer; `ended` what is told of those that
-    the registry asks for no more, and lost files.
+    `kept` are numbers of earlier files, by services that did not answer, `spared` by those that have tools which
+    could not be made; `ended` what is told of those that the registry asks for no more, and lost files.
     """
 
     tools: dict[str, int] = field(default_factory=dict)
     wrappers: dict[str, Counter[str]] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
+    spared: Counter[str] = field(default_factory=Counter)
     ended: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -83,11 +85,16 @@ class Report:
         told.append(
             f"{_count(services, 'service')}, {_count(tools, 'tool')}, "
             f"{_count(together.total(), 'wrapper')} ({_kinds(together)}), "
-            f"{_count(len(self.removed), 'stale file')} removed, {_count(len(self.errors), 'error')}"
+            f"{_count(len(self.removed), 'stale file')} removed, "
+            f"{self.kept.total() + self.spared.total()} kept, {_count(len(self.errors), 'error')}"
         )
         told += [
             f"{one_line(name, LONGEST_LINE)}: not read this time; {_count(number, 'earlier file')} kept"
             for name, number in self.kept.items()
+        ]
+        told += [
+            f"{one_line(name, LONGEST_LINE)}: {_count(number, 'earlier file')} kept of tools that could not be made"
+            for name, number in self.spared.items()
         ]
         told += [one_line(one, LONGEST_LINE) for one in self.ended]
         return told + [f"Error: {one_line(one, LONGEST_LINE)}" for one in self.errors]
@@ -100,11 +107,11 @@ def generate_into(output: Path, order: Order, asking: Asking) -> Report:
         NothingToDo: no service is left.
         TreeFault: nothing can be written there.
     """
-    files, report, whole = _make(order, asking)
-    stale = _Stale(order, whole)
+    files, report, unmade = _make(order, asking)
+    stale = _Stale(order, unmade)
     done = write_tree(output, files, stale)
     report.removed = done.removed
-    report.kept = stale.kept
+    report.kept, report.spared = stale.kept, stale.spared
     report.ended = stale.ended(done.removed)
     report.errors += done.errors
     return report
@@ -121,12 +128,12 @@ def generate_zip(order: Order, asking: Asking) -> tuple[bytes, Report]:
     return (to_zip(files, notes, datetime.now(UTC)) if files else b""), report
 
 
-def _make(order: Order, asking: Asking) -> tuple[list[MadeFile], Report, dict[str, bool]]:
-    """The files, what is told, and of each service that answered whether all of it could be made."""
+def _make(order: Order, asking: Asking) -> tuple[list[MadeFile], Report, dict[str, Unmade]]:
+    """The files, what is told, and of each service that answered what could not be made."""
     entries = order.chosen()
     templates = Templates(order.templates)
     report, files = Report(), []
-    whole: dict[str, bool] = {}
+    unmade: dict[str, Unmade] = {}
     fetched = fetch_all(entries, asking)
     for entry in entries:
         found = fetched[entry.name]
@@ -140,25 +147,27 @@ def _make(order: Order, asking: Asking) -> tuple[list[MadeFile], Report, dict[st
         report.tools[entry.name] = len(service.tools)
         report.wrappers[entry.name] = made.counts
         report.errors += errors
-        whole[entry.name] = not errors
+        failed = {*faults, *made.failed}
+        unmade[entry.name] = Unmade(entry.name, failed, nameless=found.nameless)
         files += made.files
-    return files, report, whole
+    return files, report, unmade
 
 
 class _Stale:
     """Which earlier files nothing stands behind any more.
 
     All of services that the registry does not name any more, or that it switches off: somebody decided that.
-    Of the others, only of those that answered, and whose tools could all be made: what is missing otherwise may
-    be back the next time. `kept` counts the files of services that did not answer.
+    Of the others, only of those that answered, and not of a tool that could not be made: what is missing for that
+    may be back the next time. `kept` counts the files of services that did not answer, `spared` those of such tools.
     """
 
-    def __init__(self, order: Order, whole: Mapping[str, bool]) -> None:
+    def __init__(self, order: Order, unmade: Mapping[str, Unmade]) -> None:
         self._only = order.only
         self._folders = {kind.folder for kind in order.kinds}
         self._enabled = {one.name: one.enabled for one in order.entries}
-        self._whole = whole
+        self._unmade = unmade
         self.kept: Counter[str] = Counter()
+        self.spared: Counter[str] = Counter()
 
     def __call__(self, path: PurePosixPath) -> bool:
         service, folder = path.parts[:2]
@@ -167,9 +176,14 @@ class _Stale:
             return False
         if not self._enabled.get(service):
             return True
-        if service not in self._whole:
+        unmade = self._unmade.get(service)
+        if unmade is None:
             self.kept[service] += 1
-        return self._whole.get(service, False)
+            return False
+        kept = unmade.keeps(path)
+        if kept:
+            self.spared[service] += 1
+        return not kept
 
     def ended(self, removed: Iterable[str]) -> list[str]:
         """A line for each service that is asked for no more, of the files that went with it."""

@@ -16,7 +16,9 @@ from tools.wrappers.schemas import Kind, Reading, read
 from tools.wrappers.tool_list import ListedTool
 
 # Options that wrappers have themselves, and those Python's argparse would have.
-OWN_OPTIONS: Final = ("help", "h", "json", "retry", "service-url", "timeout")
+OWN_OPTIONS: Final = (
+    *("arguments-from", "help", "h", "json", "longest-pause", "retry", "service-url", "timeout"),
+)
 # What methods of the clients use inside; parameters must not hide it.
 OWN_NAMES: Final = (*RESERVED, "arguments_", "UNSET")
 LONGEST_EXAMPLE: Final = 60

@@ -23,7 +23,7 @@ class MadeFile:
 
 @dataclass(slots=True)
 class Made:
-    """The files of a service; what went wrong; wrappers by kind.
+    """The files of a service; what went wrong, and with which tools; wrappers by kind.
 
     A wrapper may have files beside its first.
     """
@@ -31,6 +31,7 @@ class Made:
     files: list[MadeFile] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    failed: set[str] = field(default_factory=set)
 
 
 def make_wrappers(
@@ -97,6 +98,7 @@ class _Maker:
 
     def _fail(self, service: WrappedService, tool: WrappedTool | None, fault: str) -> None:
         whose = f"{service.name}/{tool.name}" if tool else service.name
+        self.made.failed.update([tool.name] if tool else [one.name for one in service.tools])
         self.made.errors.append(f"{whose}: {self.template.name}: {fault}")
 
     def _path(self, service: WrappedService, tool: WrappedTool | None) -> PurePosixPath:

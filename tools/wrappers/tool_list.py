@@ -36,12 +36,16 @@ class ListedTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
-    """The tools of a service by name, and why others are left out, by what they are called."""
+    """The tools of a service by name, and why others are left out, by what they are called.
+
+    `nameless` tells that some of those are called nothing.
+    """
 
     service: str
     version: str
     tools: tuple[ListedTool, ...]
     faults: Mapping[str, str] = field(default_factory=dict)
+    nameless: bool = False
 
 
 def read_tools(body: bytes) -> ToolList:
@@ -69,6 +73,7 @@ def read_tools(body: bytes) -> ToolList:
         version if isinstance(version, str) else "",
         tuple(tools[name] for name in sorted(tools)),
         faults,
+        nameless=any(not _name(entry) for entry in entries),
     )
 
 
@@ -76,8 +81,7 @@ def _sorted_out(entries: Sequence[Any]) -> tuple[dict[str, ListedTool], dict[str
     tools: dict[str, ListedTool] = {}
     faults: dict[str, str] = {}
     for number, entry in enumerate(entries, 1):
-        name = entry.get("name") if isinstance(entry, dict) else None
-        called = name if isinstance(name, str) and name.strip() else f"entry {number}"
+        called = _name(entry) or f"entry {number}"
         try:
             tool = _tool(entry)
         except ListFault as fault:
@@ -87,6 +91,11 @@ def _sorted_out(entries: Sequence[Any]) -> tuple[dict[str, ListedTool], dict[str
             faults[called] = "it is listed twice; the first one counts"
         tools.setdefault(tool.name, tool)
     return tools, faults
+
+
+def _name(entry: Any) -> str:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) and name.strip() else ""
 
 
 def _tool(entry: Any) -> ListedTool:

@@ -19,7 +19,7 @@ from tools.wrappers.tool_list import ListedTool
 # of their methods use: a method of that name would hide them.
 OWN_METHODS: Final = (
     *RESERVED,
-    *("call", "close", "constructor", "retry", "timeout", "base_url", "baseUrl"),
+    *("call", "close", "constructor", "retry", "timeout", "longest_pause", "base_url", "baseUrl"),
     *("str", "int", "float", "bool", "list", "dict", "object", "Any", "Literal", "UNSET", "Unset"),
     *("JsonObject", "property", "type", "super"),
     # What JavaScript calls by itself on what is awaited, printed or compared, or looks for in every object.
@@ -136,6 +136,17 @@ def wrap_service(entry: ServiceEntry, version: str, tools: Iterable[ListedTool])
     return WrappedService(entry, version, tuple(wrapped[one] for one in sorted(wrapped)), faults)
 
 
+def wanted_stem(tool: str, fallback: str) -> str:
+    """What files of a tool are called, unless another one is called so."""
+    return identifier(tool, fallback)
+
+
+def wanted_skill(service: str, tool: str, fallback: str) -> tuple[str, str]:
+    """What the skill of a tool is called, and how its name begins where another one is called so."""
+    wanted = kebab(f"{service} {tool}", fallback)[:LONGEST_SKILL].strip("-")
+    return wanted, f"{wanted[: LONGEST_SKILL - 6]}-n"
+
+
 class _Naming:
     """The names of one service's wrappers."""
 
@@ -149,15 +160,15 @@ class _Naming:
     def wrap(self, tool: ListedTool, number: int) -> WrappedTool:
         arguments = arguments_of(tool)
         named = class_name(tool.name, "Tool")
-        wanted = identifier(tool.name, f"tool_{number}")
-        skill = kebab(f"{self._service} {tool.name}", f"tool-{number}")[:LONGEST_SKILL].strip("-")
+        wanted = wanted_stem(tool.name, f"tool_{number}")
+        skill, otherwise = wanted_skill(self._service, tool.name, f"tool-{number}")
         stem = self._stems.free(wanted, f"{wanted}_")
         return WrappedTool(
             listed=tool,
             stem=stem,
             method=self._methods.free(wanted, f"{wanted}_"),
             class_name=self._classes.free(named, f"{named}_"),
-            skill=self._skills.free(skill, f"{skill[: LONGEST_SKILL - 6]}-n"),
+            skill=self._skills.free(skill, otherwise),
             arguments=arguments,
             script=self._scripts.free(stem, f"{stem}_"),
         )

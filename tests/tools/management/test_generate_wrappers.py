@@ -44,7 +44,7 @@ def test_a_file_names_the_services_and_a_summary_is_printed(registry: Path, tmp_
     told, _ = run("--services", registry, "--output", tmp_path / "out", "--type", "bash,cli")
     assert told.splitlines() == [
         "seekr: 2 tools, bash 2, cli 2",
-        "1 service, 2 tools, 4 wrappers (bash 2, cli 2), 0 stale files removed, 0 errors",
+        "1 service, 2 tools, 4 wrappers (bash 2, cli 2), 0 stale files removed, 0 kept, 0 errors",
     ]
     assert {path.name for path in (tmp_path / "out" / "seekr").iterdir()} == {"scripts", "cli"}
 
@@ -73,7 +73,7 @@ def test_wrappers_of_a_service_that_was_switched_off_go_with_the_next_run(
     told, errors = run(*given)
     assert told.splitlines() == [
         "seekr: 2 tools, bash 2",
-        "1 service, 2 tools, 2 wrappers (bash 2), 2 stale files removed, 0 errors",
+        "1 service, 2 tools, 2 wrappers (bash 2), 2 stale files removed, 0 kept, 0 errors",
         "docwell: switched off; 2 earlier files removed",
     ]
     assert errors == ""

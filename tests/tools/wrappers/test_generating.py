@@ -274,6 +274,39 @@ def test_a_tool_that_is_broken_for_once_keeps_its_files(service: Foreign, tmp_pa
     report = generate(tmp_path, ("seekr", service.url))
     assert len(report.errors) == 1
     assert (report.removed, files(tmp_path)) == ([], before)
+    told = report.lines()
+    assert "0 stale files removed, 5 kept, 1 error" in told[1]
+    assert told[2] == "seekr: 5 earlier files kept of tools that could not be made"
+
+
+def test_a_tool_that_is_always_broken_keeps_the_files_of_no_other(tmp_path: Path) -> None:
+    # F3-23
+    broken = ("look", "look-at", "Look", "漢字", "1st", "email", "get_user")
+    gone = ("find", "looks", "look_up", "outlook", "tool_of")
+    with foreign([tool(name) for name in (*broken, *gone)]) as service:
+        assert generate(tmp_path, ("seekr", service.url)).errors == []
+        before = files(tmp_path)
+        service.tools = [{"name": name} for name in broken]
+        report = generate(tmp_path, ("seekr", service.url))
+    assert len(report.errors) == len(broken)
+    left = files(tmp_path)
+    assert {path.rpartition("/")[2] for path in before - left if "/scripts/" in path} == {
+        f"{name}.sh" for name in gone
+    }
+    # A script, a command line, and a skill with its text, its script and its definition; the two modules are made.
+    assert (len(report.removed), len(left)) == (5 * len(gone), 5 * len(broken) + 2)
+    assert "25 stale files removed, 35 kept, 7 errors" in report.lines()[1]
+
+
+@pytest.mark.parametrize("nameless", ["nothing", {"description": "No name."}, {"name": " "}])
+def test_an_entry_without_a_name_keeps_all_files(
+    service: Foreign, tmp_path: Path, nameless: object
+) -> None:
+    generate(tmp_path, ("seekr", service.url), types="bash")
+    service.tools[0] = nameless
+    report = generate(tmp_path, ("seekr", service.url), types="bash")
+    assert (report.removed, len(files(tmp_path))) == ([], 2)
+    assert report.spared == {"seekr": 1}
 
 
 def test_files_of_somebody_else_are_neither_overwritten_nor_removed(
