@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from tools.conf import deployment
@@ -27,3 +28,9 @@ def without_redis(settings: Settings, tmp_path: Path) -> Iterator[None]:
     deployment.cache_clear()
     yield
     deployment.cache_clear()
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    """Somebody who may do everything, with the password `right`."""
+    return User.objects.create_superuser("root", password="right")

@@ -1,33 +1,19 @@
-"""Guessing passwords: five wrong ones lock a name out from that address, fifty lock out the address."""
+"""Guessing passwords: five wrong ones lock a name out from that address."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from tests.tools.admin.logging_in import ELSEWHERE, HERE, log_in
 from tests.tools.admin.pages import text
 
-pytestmark = pytest.mark.django_db
-
-LOG_IN = "/admin/login/"
-HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
-
-
-@pytest.fixture(autouse=True)
-def person() -> User:
-    return User.objects.create_superuser("root", password="right")
-
-
-def log_in(password: str, name: str = "root", address: str = HERE) -> Any:
-    given = {"username": name, "password": password}
-    return Client().post(LOG_IN, given, REMOTE_ADDR=address)
+pytestmark = pytest.mark.usefixtures("root")
 
 
 def lock_out() -> None:
@@ -45,59 +31,6 @@ def test_wrong_passwords_lock_a_name_out_from_one_address() -> None:
     assert refused.headers["Retry-After"] == "900"
     assert log_in("right", address=ELSEWHERE).status_code == 302
     assert log_in("wrong", name="somebody").status_code == 200
-
-
-def spray(names: int, address: str = HERE) -> Any:
-    """One wrong password for each of so many names."""
-    for number in range(names):
-        last = log_in("wrong", name=f"somebody-{number}", address=address)
-        assert last.status_code == 200
-    return last
-
-
-def test_many_names_lock_their_address_out_and_no_other() -> None:
-    spray(49)
-    assert log_in("right").status_code == 302
-    spray(1)
-    refused = log_in("right")
-    assert refused.status_code == 429
-    assert "After 50 wrong passwords nobody can log in from this address" in text(refused)
-    assert "axes_reset_ip" in text(refused)
-    # Going on does not make it longer.
-    before = AccessAttempt.objects.count()
-    assert log_in("wrong", name="one more").status_code == 429
-    assert AccessAttempt.objects.count() == before
-    assert log_in("right", address=ELSEWHERE).status_code == 302
-
-
-def test_a_log_in_of_ones_own_does_not_forgive_what_was_tried_with_other_names() -> None:
-    User.objects.create_user("insider", password="right", is_staff=True)
-    for _ in range(2):
-        spray(24)
-        assert log_in("right", name="insider").status_code == 302
-    spray(2)
-    assert log_in("right", name="insider").status_code == 429
-
-
-def test_whoever_is_logged_in_stays_so_while_their_address_is_locked_out(
-    admin_client: Client,
-) -> None:
-    spray(50, address="127.0.0.1")
-    listed = text(admin_client.get("/admin/axes/accessattempt/"))
-    assert listed.count("address locked out") == 50
-    rows = list(AccessAttempt.objects.values_list("pk", flat=True))
-    data = {"action": "delete_selected", "_selected_action": rows, "post": "yes"}
-    admin_client.post("/admin/axes/accessattempt/", data)
-    assert log_in("right", address="127.0.0.1").status_code == 302
-
-
-def test_an_address_is_let_in_again_after_a_quarter_of_an_hour_or_by_a_command() -> None:
-    spray(50)
-    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
-    assert log_in("right").status_code == 302
-    spray(50)
-    call_command("axes_reset_ip", HERE)
-    assert log_in("right").status_code == 302
 
 
 def test_a_log_in_forgives_earlier_mistakes() -> None:
@@ -139,14 +72,3 @@ def test_passwords_are_not_kept() -> None:
     log_in("a-secret-guess")
     row = AccessAttempt.objects.get()
     assert "a-secret-guess" not in row.post_data + row.get_data
-
-
-@pytest.mark.parametrize("page", [LOG_IN, "/admin/tools/tool/", "/admin/tools/tool/add/"])
-def test_pages_say_what_browsers_may_load(client: Client, admin_client: Client, page: str) -> None:
-    answer = (client if page == LOG_IN else admin_client).get(page)
-    assert answer.status_code == 200
-    policy = answer.headers["Content-Security-Policy"]
-    told = dict(one.strip().split(" ", 1) for one in policy.split(";"))
-    assert told["default-src"] == "'self'"
-    assert told["frame-ancestors"] == "'none'"
-    assert "unsafe-inline" not in told["script-src"]
