@@ -76,10 +76,7 @@ def filters(made: Seeded) -> Iterator[tuple[str, dict[str, str]]]:
     yield "code, frequent", {"code__exact": "EXECUTION_ERROR"}
     yield "code, 1 in 17,000", {"code__exact": "INTERNAL_ERROR"}
     yield "state executing", {"state__exact": "executing"}
-    yield "not ended", {"finished_at__isnull": "True"}
-    yield "all that ended", {"finished_at__isnull": "False"}
-    yield "tool, busiest, ended", {**busy, "finished_at__isnull": "False"}
-    yield "caller, ended", {"caller__exact": made.caller, "finished_at__isnull": "False"}
+    yield from _of_the_end(made)
     yield "transport, frequent", {"transport__exact": "rest"}
     yield "transport, 1 in 1,000", {"transport__exact": "cli"}
     yield "source", {"source": "pipeline"}
@@ -109,6 +106,15 @@ def filters(made: Seeded) -> Iterator[tuple[str, dict[str, str]]]:
     )
     yield "nothing at all matches", {"transport__exact": "cli", "duration_ms__lte": "0.0001"}
     yield "busiest tool, text that is nowhere", {**busy, "text": "nothing like it"}
+
+
+def _of_the_end(made: Seeded) -> Iterator[tuple[str, dict[str, str]]]:
+    """Calls under way, and those that figures count."""
+    ended = {"finished_at__isnull": "False"}
+    yield "not ended", {"finished_at__isnull": "True"}
+    yield "all that ended", ended
+    yield "tool, busiest, ended", {"tool__exact": made.busiest, **ended}
+    yield "caller, ended", {"caller__exact": made.caller, **ended}
 
 
 def _until(moment: Any) -> dict[str, str]:
