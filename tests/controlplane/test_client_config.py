@@ -45,7 +45,9 @@ def expanded(value: Any, variables: Mapping[str, str]) -> Any:
     if isinstance(value, list):
         return [expanded(item, variables) for item in value]
     if isinstance(value, str):
-        return re.sub(r"\$\{(?:env:|input:)?([^}]+)\}", lambda found: variables[found[1]], value)
+        return re.sub(
+            r"\$\{(?:env:|input:)?([^}:]+)(?::-)?\}", lambda found: variables[found[1]], value
+        )
     return value
 
 
@@ -119,7 +121,7 @@ def test_printed_requests_are_answered(made: Alone) -> None:
 
 
 def test_key_variable_is_named_only_where_keys_are_required(made: Alone) -> None:
-    assert "${CONTROL_PLANE_KEY}" in printed(made, "claude-code")
+    assert "${CONTROL_PLANE_KEY:-}" in printed(made, "claude-code")
     without = made.manage("client_config", "claude-code", SECURITY__API_KEYS_ENABLED="false")
     assert "Authorization" not in without.stdout
 

@@ -104,8 +104,13 @@ class Setup:
 
 
 def claude_code(connection: Connection) -> Setup:
-    """An entry of `.mcp.json`, which reads `${NAME}` from the environment."""
-    entry = _entry(connection, lambda name: f"${{{name}}}", KINDS)
+    """An entry of `.mcp.json`, which reads `${NAME}` from the environment, and `${NAME:-}` also where it is not set."""
+
+    def reference(name: str) -> str:
+        # Without a key the service answers that one is missing, or needs none; without a default the file is refused.
+        return f"${{{name}:-}}" if name == connection.key_variable else f"${{{name}}}"
+
+    entry = _entry(connection, reference, KINDS)
     return Setup(
         title="Claude Code",
         place=".mcp.json in the project's folder",

@@ -89,7 +89,7 @@ def test_what_is_reached_in_one_way_only_is_told_the_key_whatever_was_chosen(
 def test_key_is_referred_to_where_keys_are_required(admin_client: Client) -> None:
     make_service(security_api_keys_enabled=True)
     entry = json.loads(shown(admin_client))["mcpServers"]["mcp-control-plane"]
-    assert entry["headers"] == {"Authorization": "Bearer ${CONTROL_PLANE_KEY}"}
+    assert entry["headers"] == {"Authorization": "Bearer ${CONTROL_PLANE_KEY:-}"}
     assert reverse("admin:tools_apiclient_add") in text(admin_client.get(PAGE))
 
 
@@ -126,6 +126,6 @@ def test_button_that_copies_is_hidden_until_its_script_runs(admin_client: Client
 def test_key_can_be_sent_where_none_is_asked_for(admin_client: Client) -> None:
     make_service(security_api_keys_enabled=False)
     assert "CONTROL_PLANE_KEY" not in shown(admin_client)
-    assert "Bearer ${CONTROL_PLANE_KEY}" in shown(admin_client, "?key=send")
+    assert "Bearer ${CONTROL_PLANE_KEY:-}" in shown(admin_client, "?key=send")
     stdio = shown(admin_client, "?key=send&client=claude-code&transport=stdio")
     assert json.loads(stdio)["mcpServers"]

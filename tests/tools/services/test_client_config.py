@@ -89,7 +89,7 @@ def test_each_client_reads_the_key_its_own_way() -> None:
         for client in ("claude-code", "cursor", "vscode")
     }
     assert written == {
-        "claude-code": "Bearer ${AGENT_KEY}",
+        "claude-code": "Bearer ${AGENT_KEY:-}",
         "cursor": "Bearer ${env:AGENT_KEY}",
         "vscode": "Bearer ${input:control-plane-key}",
     }
