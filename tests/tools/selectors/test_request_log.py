@@ -168,7 +168,7 @@ def test_pages_hold_each_call_once_in_order(
             monkeypatch.setattr(pages, "SLOW_PIECES", (piece,))
             found = read_back(way)
             assert [key for one in found for key in keys(one.rows)] == expected, name
-            assert [key for part in stream(way) for key in keys(part)] == expected, name
+            assert [key for part in stream(way) for key in keys(part.rows)] == expected, name
             number, complete = count(way, found[0])
             assert number <= len(expected), name
             assert number == len(expected) or not complete, name
