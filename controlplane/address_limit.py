@@ -13,7 +13,8 @@ from typing import Any
 from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from django.conf import settings
-from django.db.models import QuerySet, Sum
+from django.db.models import F, QuerySet, Sum, Value
+from django.db.models.functions import Least
 from django.http import HttpRequest
 from django.utils import timezone
 from typing_extensions import override
@@ -50,15 +51,20 @@ class AddressLimit(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
 def is_address_locked(address: str | None) -> bool:
     """Whether nobody may log in from there now."""
     counted = recent_attempts().filter(ip_address=address)
-    found: int | None = counted.aggregate(total=Sum("failures_since_start"))["total"]
+    found: int | None = counted.aggregate(total=_guesses())["total"]
     return (found or 0) >= settings.ADDRESS_FAILURE_LIMIT
 
 
 def locked_addresses() -> set[str | None]:
     """From where nobody may log in now."""
-    sums = recent_attempts().values("ip_address").annotate(total=Sum("failures_since_start"))
+    sums = recent_attempts().values("ip_address").annotate(total=_guesses())
     found = sums.order_by().filter(total__gte=settings.ADDRESS_FAILURE_LIMIT)
     return set(found.values_list("ip_address", flat=True))
+
+
+def _guesses() -> Sum:
+    """How many passwords were tried. Rows of locked names go on counting, though nothing is checked any more."""
+    return Sum(Least(F("failures_since_start"), Value(settings.AXES_FAILURE_LIMIT)))
 
 
 def recent_attempts() -> QuerySet[AccessAttempt]:

@@ -45,7 +45,8 @@ def corpus_page(corpus: Any, *, may_change: bool) -> dict[str, Any]:
     versions = list(corpus.versions.all())
     building = next((one for one in versions if one.state == VersionState.BUILDING), None)
     active = next((one for one in versions if one.state == VersionState.ACTIVE), None)
-    followed = another_follows(corpus)
+    waiting = {} if building is None else {building.pk: waiting_documents(building)}
+    followed = another_follows(corpus, waiting)
     return {
         "corpus": corpus,
         "may_change": may_change,
@@ -56,7 +57,9 @@ def corpus_page(corpus: Any, *, may_change: bool) -> dict[str, Any]:
         "failed_total": counts.get(DocumentStatus.FAILED.value, 0),
         "versions": [progress_of(version) for version in versions[:MOST_VERSIONS]],
         "versions_left": max(0, len(versions) - MOST_VERSIONS),
-        "building": None if building is None else _build(building, followed=followed),
+        "building": None
+        if building is None
+        else _build(building, waiting[building.pk], followed=followed),
         "busy": followed or any(one.state in UNFINISHED for one in versions),
         "active": active,
         "gone": 0 if active is None else documents_gone(active),
@@ -77,7 +80,7 @@ def documents_gone(active: Any) -> int:
     return max(0, int(active.done_documents) - left)
 
 
-def _build(version: Any, *, followed: bool) -> Build:
+def _build(version: Any, waiting: int, *, followed: bool) -> Build:
     now = datetime.now(UTC)
     settled = version.done_documents + version.failed_documents
     left = version.total_documents - settled
@@ -93,7 +96,7 @@ def _build(version: Any, *, followed: bool) -> Build:
         reading=names,
         remaining=_span(left * seconds / settled) if known else "",
         told=_told(version, now, left, begun=bool(settled or names)),
-        waiting=waiting_documents(version),
+        waiting=waiting,
         followed=followed,
     )
 

@@ -119,16 +119,18 @@ class CorpusPages(ModelAdmin):
         else:
             told = f"Nothing has changed since version {version.number}, which is in use."
             if version.state == VersionState.BUILDING:
-                told = self._begun(request, corpus, version.number)
+                told = self._begun(request, corpus, version)
         if not _wants_json(request):
             self.message_user(request, told, level)
         return told
 
-    def _begun(self, request: HttpRequest, corpus: Corpus, number: int) -> str:
+    def _begun(self, request: HttpRequest, corpus: Corpus, version: IndexVersion) -> str:
+        number = version.number
         if another_follows(corpus):
             self.log_change(request, corpus, f"Asked for the index version after {number}.")
             return f"Index version {number} is being built; another follows with what has changed since."
-        self.log_change(request, corpus, f"Began index version {number}.")
+        if not version.asked_again:
+            self.log_change(request, corpus, f"Began index version {number}.")
         return f"Index version {number} is being built. Queries use it once it is active."
 
     def _retry(self, request: HttpRequest, pk: int) -> HttpResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
 
@@ -84,6 +84,9 @@ class Trial:
         return self.state is TrialState.RUNNING
 
 
+_TRIAL: Final = frozenset(one.name for one in fields(Trial))
+
+
 def answer_of(envelope: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
     """`envelope` as an outcome holds it: whole, or nothing and its beginning."""
     text = json.dumps(envelope, ensure_ascii=False)
@@ -103,8 +106,8 @@ def write_about(trial: Trial) -> str:
             "call_id": trial.call_id,
             "request_id": trial.request_id,
             "replay_of": trial.replay_of,
-            # Processes of the release before this one do not know the word.
-            **({"fresh": True} if trial.fresh else {}),
+            # Processes of the release before this one do not know the word; of a replay it goes without saying.
+            **({"fresh": True} if trial.fresh and not trial.replay_of else {}),
         }
     )
     return seal(about)
@@ -117,7 +120,10 @@ def read_about(trial_id: str, text: str) -> Trial | None:
     except VaultFault:
         return None
     started = datetime.fromisoformat(values.pop("started_at"))
-    return Trial(trial_id=trial_id, started_at=started, **values)
+    values.setdefault("fresh", bool(values.get("replay_of")))
+    # A later release may have more to say.
+    known = {name: value for name, value in values.items() if name in _TRIAL}
+    return Trial(trial_id=trial_id, started_at=started, **known)
 
 
 def write_progress(progress: TrialProgress | None) -> str:

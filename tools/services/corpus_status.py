@@ -23,6 +23,8 @@ def corpus_status(corpus: Corpus) -> dict[str, Any]:
     failed = documents.filter(status=DocumentStatus.FAILED).order_by("name")
     active = IndexVersion.objects.filter(corpus=corpus, state=VersionState.ACTIVE).first()
     building = next((row for row in versions if row.state == VersionState.BUILDING), None)
+    progress = None if building is None else _progress(building)
+    waiting = {} if building is None or progress is None else {building.pk: progress["waiting"]}
     return {
         "corpus": corpus.slug,
         "documents": {
@@ -31,8 +33,8 @@ def corpus_status(corpus: Corpus) -> dict[str, Any]:
             "bytes": documents.aggregate(total=Sum("size"))["total"] or 0,
         },
         "active": _version(active) if active else None,
-        "building": _progress(building) if building else None,
-        "another_follows": another_follows(corpus),
+        "building": progress,
+        "another_follows": another_follows(corpus, waiting),
         "versions": [_version(row) for row in versions],
         "errors": [
             {"document": name, "error": error}

@@ -8,6 +8,7 @@ ended opens the next, once, and only if there is something for it.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.db import transaction
@@ -33,13 +34,18 @@ def open_version(corpus: Corpus, *, force: bool) -> tuple[IndexVersion, bool]:
     One that is being built already is given back, and remembers that it was asked for again.
 
     Raises:
-        CorpusFault: there is nothing to index, or its store cannot be had.
+        CorpusFault: there is nothing to index, its store cannot be had, or everything is to be indexed anew
+            (`force`) while a version is being built.
     """
     with transaction.atomic():
         corpus = Corpus.objects.select_for_update().get(pk=corpus.pk)
         wanted = _wanted(corpus)
         versions = IndexVersion.objects.filter(corpus=corpus)
         building = versions.filter(state=VersionState.BUILDING).first()
+        if building is not None and force:
+            raise CorpusFault(
+                f"Index version {building.number} is being built; try again after it."
+            )
         if building is not None and _ask_again(building):
             return building, False
         active = versions.filter(state=VersionState.ACTIVE).first()
@@ -81,15 +87,19 @@ def ended_but_asked_for_again() -> QuerySet[IndexVersion]:
     return IndexVersion.objects.filter(asked_again=True).exclude(state__in=UNFINISHED)
 
 
-def another_follows(corpus: Corpus) -> bool:
-    """Whether the version that is being built is followed by another, with what it does not hold."""
+def another_follows(corpus: Corpus, waiting: Mapping[int, int] | None = None) -> bool:
+    """Whether the version that is being built is followed by another, with what it does not hold.
+
+    `waiting` has how many documents a version does not hold, by its key, where that is known.
+    """
     version = IndexVersion.objects.filter(corpus=corpus, asked_again=True).first()
     if version is None:
         return False
     made = {name: getattr(version, name) for name in ("embedding_model", "chunking")}
     if version.state not in UNFINISHED or made != _settings(corpus):
         return True
-    return waiting_documents(version) > 0
+    known = (waiting or {}).get(version.pk)
+    return (waiting_documents(version) if known is None else known) > 0
 
 
 def waiting_documents(version: IndexVersion) -> int:

@@ -41,6 +41,13 @@ def test_many_names_lock_their_address_out_and_no_other() -> None:
     assert log_in("right", address=ELSEWHERE).status_code == 302
 
 
+def test_a_program_with_an_old_password_locks_out_no_one_else() -> None:
+    for _ in range(60):
+        log_in("wrong", name="program")
+    assert log_in("wrong", name="program").status_code == 429
+    assert log_in("right").status_code == 302
+
+
 def test_a_log_in_of_ones_own_does_not_forgive_what_was_tried_with_other_names() -> None:
     User.objects.create_user("insider", password="right", is_staff=True)
     for _ in range(2):

@@ -22,7 +22,7 @@ from tests.tools.backends.pipeline.rows import make_trial
 from tests.workers import Worker
 from tools.conf import deployment
 from tools.execution.background import background
-from tools.models import PipelineConfig
+from tools.models import PipelineConfig, Tool
 
 __all__ = ["lasting_worker", "trial"]
 
@@ -64,6 +64,8 @@ def test_answers_stand_side_by_side_and_a_pipeline_that_fails_says_so_in_its_pla
     admin_client: Client, worker: Worker
 ) -> None:
     make_trial()
+    # An answer from the cache would tell of the cache.
+    Tool.objects.update(cache_ttl_seconds=60)
     make_pipeline(pipeline_name="crag")
     before = page(admin_client, question="Why the moon?")
     assert "Why the moon?</textarea>" in before

@@ -236,6 +236,10 @@ def test_an_index_is_begun_watched_and_switched_back(door: RestDoor) -> None:
     # Nothing has changed: the version in use stays the one to use, unless it is forced.
     assert post(door, "/papers/index").json()["data"]["version"] == 1
     assert post(door, "/papers/index", json={"force": True}).json()["data"]["version"] == 2
+    # What follows that build would not be everything anew.
+    refused = post(door, "/papers/index", json={"force": True})
+    assert refused.status_code == 409
+    assert "Index version 2 is being built; try again after it" in refused.json()["error"]
     build_index(corpus)
     back = post(door, "/papers/versions/1/activate")
     assert (back.status_code, back.json()["data"]["version"]) == (200, 1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from tools.conf import deployment
 from tools.execution import identity
 from tools.execution.background import background
 from tools.execution.runtime import current
+from tools.execution.trial import read_about, write_about
 from tools.execution.trials import (
     Trial,
     TrialState,
@@ -28,6 +31,7 @@ from tools.execution.trials import (
 )
 from tools.guards.redis import RedisLink
 from tools.guards.trials import Trials
+from tools.vault import seal, unseal
 
 UNKNOWN = "0d1f6a52-6c5f-4b0e-9d92-3b1f0a6a7c11"
 pytestmark = pytest.mark.usefixtures("calls_from_pages")
@@ -268,3 +272,21 @@ def test_with_redis_away_the_process_that_runs_a_trial_still_shows_it(
     finally:
         background.close()
         deployment.cache_clear()
+
+
+def test_what_processes_of_another_release_wrote_of_a_trial_can_be_read() -> None:
+    replayed = Trial(
+        trial_id=UNKNOWN,
+        tool="t",
+        arguments={},
+        username="ada",
+        started_at=datetime.now(UTC),
+        replay_of=UNKNOWN,
+        fresh=True,
+    )
+    sealed = write_about(replayed)
+    # What the release before this one reads: it takes no word that it does not know.
+    assert "fresh" not in json.loads(unseal(sealed))
+    assert read_about(UNKNOWN, sealed) == replayed
+    later = seal(json.dumps(json.loads(unseal(sealed)) | {"mood": "good"}))
+    assert read_about(UNKNOWN, later) == replayed

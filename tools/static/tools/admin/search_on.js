@@ -102,6 +102,15 @@
       return [answer, answer.ok && !answer.redirected ? await answer.text() : null];
     };
 
+    // So that a reload goes on from here. Browsers allow it so often in a while.
+    const remember = (address) => {
+      try {
+        history.replaceState(history.state, "", address);
+      } catch {
+        // The address stays that of an earlier step.
+      }
+    };
+
     // Whether there is more to search.
     const take = (content) => {
       const page = new DOMParser().parseFromString(content, "text/html");
@@ -114,7 +123,7 @@
       lead(older);
       count(Boolean(older));
       if (!rows() && older) {
-        history.replaceState(history.state, "", older);
+        remember(older);
       }
       next = after;
       if (!next || rows() >= Number(note.dataset.most)) {
@@ -140,7 +149,12 @@
           halt(`${progress()} The search stopped: ${reasonOf(answer)}`);
           return;
         }
-        if (!take(content)) {
+        try {
+          if (!take(content)) {
+            return;
+          }
+        } catch {
+          halt(`${progress()} The search stopped: the answer cannot be read. Reload the page.`);
           return;
         }
         await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
