@@ -1,8 +1,8 @@
 """The form of a row that others may change meanwhile: nobody's change is overwritten unseen.
 
-A page carries a digest of each value that it was opened with. They are compared with the row as it is stored
-when the form comes back, which is held until the transaction ends. Only what the form writes counts: what
-machines note in other columns is nobody's business here.
+A page carries a digest of each value that it was opened with. When the form comes back, its row is held until the
+transaction ends and read anew, and the digests are compared with that. Only what the form writes counts: what machines
+note in other columns is nobody's business here, and is kept.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models, router, transaction
 from django.db.models import Q
+from django.forms.utils import ErrorDict
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -41,6 +42,10 @@ NOT_TOLD: Final = (
     'changed. <a href="{}" target="_blank" style="text-decoration: underline">Open it anew</a>'
     " in another tab, and take over what you still want of your own, which is kept below."
 )
+GONE: Final = (
+    "Nothing was saved: since you opened this page somebody else has deleted this {}. What you have typed is kept "
+    "below, until you leave the page."
+)
 
 
 class GuardedForm(forms.ModelForm):
@@ -63,12 +68,20 @@ class GuardedForm(forms.ModelForm):
 
     @override
     def full_clean(self) -> None:
+        changing = self.is_bound and not self.instance._state.adding
+        # Before the form puts its own values into the rows: everything else in them is saved as well.
+        if changing and not all(_held(row) for row in self.rows()):
+            # Checks of what is typed would look for what is no longer there.
+            self._errors, self.cleaned_data = ErrorDict(renderer=self.renderer), {}
+            self.add_error(None, format_html(GONE, self.instance._meta.verbose_name))
+            return
+        fault = self._fault() if changing else None
         super().full_clean()
-        if self.is_bound and not self.instance._state.adding and (fault := self._fault()):
+        if fault:
             self.add_error(None, ValidationError(fault))
 
     def _fault(self) -> SafeString | None:
-        """Why this cannot be saved, as others have been here."""
+        """Why this cannot be saved, as others have been here; the rows are as they are stored."""
         options = self.instance._meta
         page = reverse(
             f"admin:{options.app_label}_{options.model_name}_change", args=[self.instance.pk]
@@ -76,18 +89,16 @@ class GuardedForm(forms.ModelForm):
         known = _unpack(self.data.get(OPENED_WITH, ""))
         if not known:
             return format_html(NOT_TOLD, page)
-        rows = [_held(row) for row in self.rows()]
-        now = self._digests(rows)
+        now = self._digests()
         changed = [name for name, digest in now.items() if known.get(name) != digest]
         if not changed:
             return None
         labels = ", ".join(self._label(name) for name in changed)
-        return format_html(CHANGED, labels, _last_change(rows, changed), page)
+        return format_html(CHANGED, labels, _last_change(self.rows(), changed), page)
 
-    def _digests(self, rows: Sequence[models.Model] | None = None) -> dict[str, str]:
+    def _digests(self) -> dict[str, str]:
         """A digest of each column that this form writes, by its name."""
-        found = self.rows() if rows is None else rows
-        return {name: _digest(row, name) for row in found for name in self._columns(row)}
+        return {name: _digest(row, name) for row in self.rows() for name in self._columns(row)}
 
     def _columns(self, row: models.Model) -> list[str]:
         options, watched = row._meta, registry.get(type(row))
@@ -102,13 +113,21 @@ class GuardedForm(forms.ModelForm):
         return str((field and field.label) or name.replace("_", " ")).lower()
 
 
-def _held(row: models.Model) -> models.Model:
-    """The row as it is stored; nobody else changes it until the transaction ends, if there is one."""
+def _held(row: models.Model) -> bool:
+    """Bring the row up to what is stored, or tell that it is gone.
+
+    Nobody else changes it until the transaction ends, if there is one. It was loaded before it could be held: who
+    held it meanwhile has perhaps written columns that this form does not show, such as the key of a client.
+    """
     using = router.db_for_write(type(row))
     stored = type(row)._base_manager.using(using)
     if transaction.get_connection(using).in_atomic_block:
         stored = stored.select_for_update(no_key=True)
-    return stored.get(pk=row.pk)
+    try:
+        row.refresh_from_db(from_queryset=stored)
+    except ObjectDoesNotExist:
+        return False
+    return True
 
 
 def _digest(row: models.Model, name: str) -> str:

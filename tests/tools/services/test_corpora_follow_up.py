@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connections
 from django.test import Client
 
 from tests.indexes import corpus_of_texts, document, index_dir, nearest, opened
+from tests.postgres_waiting import somebody_waits
 from tests.processes import wait_until
 from tests.tools.admin.pages import address, text
 from tests.workers import celery_worker
@@ -225,7 +226,7 @@ def test_delete_waits_for_passages_that_are_being_written(
 
         def saved_during(*arguments: Any) -> None:
             deleting.append(pool.submit(delete))
-            wait_until(waiting_for_a_lock, what="a delete that waits")
+            wait_until(somebody_waits, what="a delete that waits")
             save(*arguments)
 
         monkeypatch.setattr(index_entries, "_save_chunks", saved_during)
@@ -233,15 +234,6 @@ def test_delete_waits_for_passages_that_are_being_written(
         deleting[0].result(BUILD_SECONDS)
     assert not Chunk.objects.exists()
     assert Document.objects.count() == (0 if whole else 2)
-
-
-def waiting_for_a_lock() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 def test_corpus_deleted_while_its_index_is_put_together_leaves_no_files(
