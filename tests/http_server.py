@@ -11,7 +11,6 @@ import select
 import ssl
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ class Reply:
 
     `pieces` are sent one by one; `hang` before the answer, or with `stall`
     after its first piece, until the client leaves; `drop` the connection without a word, with `short`
-    in the middle of the body; `raw` bytes instead of HTTP.
+    in the middle of the body; `raw` bytes instead of HTTP. `only` names the one method that it is for.
     """
 
     status: int = 200
@@ -41,6 +40,7 @@ class Reply:
     drop: bool = False
     short: bool = False
     raw: bytes = b""
+    only: str = ""
 
 
 def json_reply(value: Any, status: int = 200, **headers: str) -> Reply:
@@ -85,7 +85,8 @@ class HttpServer:
     hung_up: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self._replies: deque[Reply] = deque()
+        self._replies: list[Reply] = []
+        self._choosing = threading.Lock()
         self._stopping = threading.Event()
         self._server = _Listener(self)
         if self.tls is not None:
@@ -102,10 +103,15 @@ class HttpServer:
 
     def behave(self, *replies: Reply) -> None:
         """How the coming requests are answered, one after the other."""
-        self._replies.extend(replies)
+        with self._choosing:
+            self._replies.extend(replies)
 
-    def next_reply(self) -> Reply:
-        return self._replies.popleft() if self._replies else self.always
+    def next_reply(self, method: str) -> Reply:
+        with self._choosing:
+            for place, reply in enumerate(self._replies):
+                if reply.only in {"", method}:
+                    return self._replies.pop(place)
+        return self.always
 
     def stop(self) -> None:
         """Go down; requests under way are let go."""
@@ -167,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
         target = self.requestline.split(" ")[1]
         asked = Asked(self.command, target, list(self.headers.items()), body)
         self.api.asked.append(asked)
-        reply = self.api.next_reply()
+        reply = self.api.next_reply(self.command)
         self.api.under_way.set()
         if reply.hang:
             self.api.wait(self.connection)

@@ -159,9 +159,11 @@ def states(agent: ChatAgent) -> tuple[McpState, list[bool]]:
 
 
 def test_a_server_killed_during_a_call_is_told_at_once_and_works_again_when_it_is_back(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # S1-024 S1-048 F1-03 F1-11
+    # It may be slow to greet.
+    monkeypatch.setattr("agent.mcp_tools.GREETING_SECONDS", SECONDS)
     with tool_process(sys.executable) as server:
         agent = ChatAgent(Settings(mcp_url=server.url))
 

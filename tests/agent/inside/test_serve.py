@@ -52,6 +52,8 @@ async def test_while_the_server_is_tried_again_it_counts_as_away(
         time.now += 10
         async with client(agent) as http:
             answer = await http.post("/chat/stream", json={"message": "List all birds"})
+            while len(server.asked) < 2:
+                await asyncio.sleep(0)
             health = (await http.get("/health")).json()
         assert texts.TOOLS_UNAVAILABLE in answer.text
         assert (health["mcp"], health["status"]) == ("Connecting", "degraded")

@@ -68,19 +68,26 @@ async def turn(agent: ChatAgent) -> tuple[str, str]:
     return last.final_output.strip(), last.status.value
 
 
+# With how long silence may last, and how many times that a whole answer. A piece that the machine lets come late
+# must not pass for silence: that may last far longer than the answer.
 ENDLESS = [
-    (Silent(), "it was silent for 0.5 s"),
-    (Drips(pieces=10_000, pause=0.05), "its answer had not come to an end after 1 s"),
+    (Silent(), (0.5, 20), "it was silent for 0.5 s"),
+    (Drips(pieces=10_000, pause=0.05), (10.0, 0.1), "its answer had not come to an end after 1 s"),
 ]
 
 
-@pytest.mark.parametrize(("model", "reason"), ENDLESS, ids=["silent", "dripping"])
+@pytest.mark.parametrize(("model", "limits", "reason"), ENDLESS, ids=["silent", "dripping"])
 async def test_a_model_that_comes_to_no_end_is_given_up_and_counts_as_failed(
-    model: Model, reason: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    model: Model,
+    limits: tuple[float, float],
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     # F2-10 C17
-    monkeypatch.setattr("agent.model_limits.WHOLE_TIMES", 2)
-    agent = ChatAgent(Settings(model_seconds=0.5), model=model, clock=Clock())
+    seconds, times = limits
+    monkeypatch.setattr("agent.model_limits.WHOLE_TIMES", times)
+    agent = ChatAgent(Settings(model_seconds=seconds), model=model, clock=Clock())
     for failures in (1, 2, 3):
         assert await turn(agent) == (texts.MODEL_UNAVAILABLE, "degraded")
         assert agent.breaker.failures == failures
@@ -93,6 +100,6 @@ async def test_a_model_that_comes_to_no_end_is_given_up_and_counts_as_failed(
 
 async def test_a_model_that_speaks_slowly_is_heard_to_its_end() -> None:
     # F2-22
-    model = Drips(pieces=6, pause=0.2)
-    agent = ChatAgent(Settings(model_seconds=1.0), model=model)
-    assert await turn(agent) == ("drip drip drip drip drip drip", "ok")
+    model = Drips(pieces=11, pause=0.4)
+    agent = ChatAgent(Settings(model_seconds=4.0), model=model)
+    assert await turn(agent) == (" ".join(["drip"] * 11), "ok")
