@@ -82,7 +82,8 @@ def test_nothing_is_left_of_a_copy_whose_operation_cannot_be_saved(
 def test_looking_at_the_page_of_a_copy_makes_none(
     admin_client: Client, operation: ApiOperation
 ) -> None:
-    admin_client.get(clone_of(operation.tool))
+    shown = text(admin_client.get(clone_of(operation.tool)))
+    assert ">Clone shop_item</h1>" in shown
     assert Tool.objects.count() == 1
 
 
