@@ -147,6 +147,8 @@ class PipelineConfig(AuditedModel):
         return tool
 
     def _configure(self, tool: Tool, technique: type[Technique]) -> None:
+        # As it is stored, and held: whoever describes it anew at this moment writes all of its columns, as we do.
+        tool.refresh_from_db(from_queryset=Tool.objects.select_for_update(no_key=True))
         tool.handler = technique.name
         tool.input_schema = input_schema(technique, self.default_parameters)
         tool.max_concurrent = self.max_concurrent_queries

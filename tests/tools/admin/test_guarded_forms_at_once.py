@@ -111,3 +111,11 @@ def test_who_saves_a_row_while_it_is_deleted_is_told_so(
     assert page.status_code == 200
     assert f"somebody else has deleted this {named}." in text(page)
     assert not type(row)._base_manager.exists()
+
+
+def test_a_tool_that_is_described_anew_while_its_pipeline_is_saved_stays_so() -> None:
+    row = make_pipeline()
+    tool = Tool.objects.filter(pk=row.tool_id)
+    page = saved_during(lambda: tool.update(title="New words"), row, timeout_seconds="20")
+    assert page.status_code == 302
+    assert tool.values_list("title", "timeout_seconds").get() == ("New words", 20)
